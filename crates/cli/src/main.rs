@@ -1,0 +1,3 @@
+//! The command line of Conspectus.
+
+fn main() {}

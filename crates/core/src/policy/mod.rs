@@ -1,0 +1,218 @@
+//! Policy: what was asked for ([`Options`]) and the numbers that follow ([`Policy`]).
+//!
+//! [`Policy::resolve`] is the one place where options become numbers. Everything after it reads numbers.
+
+mod options;
+
+pub use options::{
+    CauseOfOff, Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen,
+    Strategy, TriggerOption,
+};
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// Where the size of the window is known from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum WindowSource {
+    /// The host or the model's profile said so.
+    Given,
+    /// Learnt from an overflow error.
+    Learnt,
+    /// Nobody said: a conservative default.
+    Assumed,
+}
+
+/// What is known about the model that the conversation runs on.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct ModelProfile {
+    /// Its name, for records and messages.
+    pub name: Option<Arc<str>>,
+    /// The window in tokens.
+    pub window: Option<u64>,
+    /// The most it can write in one reply.
+    pub max_output: Option<u64>,
+    /// Whether `window` was learnt from an error.
+    pub learnt: bool,
+}
+
+/// A trigger clause in numbers: reached when all of its sizes are reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Threshold {
+    /// Tokens of what is counted.
+    pub tokens: Option<u64>,
+    /// Messages of the active window.
+    pub messages: Option<u64>,
+}
+
+/// When a size counts as reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reached {
+    /// At the threshold.
+    AtLeast,
+    /// Only above it.
+    Above,
+}
+
+/// Which parts of the request a trigger counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Counted {
+    /// All that would be sent: system, tools, summary, durable data, messages, pending prompt.
+    Request,
+    /// The messages and the summary as one more message.
+    MessagesAndSummary,
+    /// The messages only.
+    Messages,
+}
+
+/// How reported usage takes part.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum UsageRule {
+    /// The last valid report anchors the size; only what came after it is estimated.
+    Anchor,
+    /// LangChain's scaling of the estimate by the last reported total.
+    Scale,
+    /// Not at all.
+    Ignore,
+}
+
+/// Which of the counters that need no vocabulary is used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CounterChoice {
+    /// Ours, aware of script.
+    Estimator,
+    /// LangChain's formula at this many tenths of a character a token (40, or 33 for Anthropic's models).
+    LangChain {
+        /// Tenths of a character a token.
+        tenths: u16,
+    },
+    /// Bytes of text / 4, divided once.
+    Bytes4,
+}
+
+/// How much of the end stays.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Keep {
+    /// The smaller of a quarter of the conversation and a tenth of the window.
+    Auto,
+    /// This many messages, leading system messages not counted.
+    Messages(u64),
+    /// At most this many tokens.
+    Tokens(u64),
+}
+
+/// Pruning in numbers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Prune {
+    /// Only when a trigger is reached, or at every rendering.
+    pub when: PruneWhen,
+    /// A result longer than this many characters is shortened to its head and tail.
+    pub max_result_chars: u64,
+    /// An argument string of an old call longer than this many characters is shortened. 0 = never.
+    pub max_argument_chars: u64,
+    /// Equal long results and media are sent once.
+    pub duplicates: bool,
+    /// The newest results that are left alone.
+    pub keep_recent_results: u64,
+}
+
+/// What one compaction may do about the summary, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct SummaryPolicy {
+    /// How the model is asked.
+    pub strategy: Strategy,
+    /// The name of another model, when one was named.
+    pub model: Option<Arc<str>>,
+    /// A prompt of the host's own, with `{messages}`.
+    pub prompt: Option<Arc<str>>,
+    /// The summary's own cap.
+    pub max_tokens: u64,
+    /// What one call of the summariser is given at most; the rest goes to further calls. `None`: its window.
+    pub trim_tokens: Option<u64>,
+    /// Further tries after a failed call or a reply that is not accepted.
+    pub max_retries: u32,
+    /// Each call must answer within this time.
+    pub call_timeout_ms: u64,
+    /// The whole attempt must end within this time.
+    pub deadline_ms: u64,
+    /// Chunks that may be summarised at the same time.
+    pub max_parallel: u32,
+    /// After every model failed.
+    pub on_failure: OnFailure,
+}
+
+/// When repeated automatic failure stops further tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Breaker {
+    /// Failed automatic attempts in a row that open it.
+    pub failures: u32,
+    /// How long it stays open.
+    pub cooldown_ms: u64,
+}
+
+/// Everything that decides a compaction, in numbers.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Policy {
+    /// Where the defaults came from.
+    pub preset: Preset,
+    /// Off means off in every path.
+    pub enabled: bool,
+    /// The window in tokens.
+    pub window: u64,
+    /// Where that is known from.
+    pub window_source: WindowSource,
+    /// Tokens of the window that belong to the reply.
+    pub output_reserve: u64,
+    /// Any of these starts a compaction; empty: never by itself.
+    pub triggers: Vec<Threshold>,
+    /// From here on a compaction may run in the background.
+    pub soft_tokens: Option<u64>,
+    /// When a size counts as reached.
+    pub reached: Reached,
+    /// What is counted.
+    pub counted: Counted,
+    /// How reported usage takes part.
+    pub usage: UsageRule,
+    /// The counter, unless the host gave one.
+    pub counter: CounterChoice,
+    /// What stays.
+    pub keep: Keep,
+    /// Pruning, if on.
+    pub prune: Option<Prune>,
+    /// The summary.
+    pub summary: SummaryPolicy,
+    /// Where the summary is shown.
+    pub placement: Placement,
+    /// A committed compaction gains at least this share of the size before, in thousandths.
+    pub minimum_gain_permille: u32,
+    /// The breaker.
+    pub breaker: Breaker,
+    /// Tools whose reads of skill files are recorded; empty turns it off.
+    pub skill_read_tools: Vec<Arc<str>>,
+    /// What the peer does even where it loses.
+    pub strict_parity: bool,
+}
+
+impl Policy {
+    /// The lowest token threshold of the triggers.
+    pub fn trigger_tokens(&self) -> Option<u64> {
+        self.triggers.iter().filter_map(|t| t.tokens).min()
+    }
+
+    /// What a compaction aims at: half the trigger threshold.
+    pub fn target_tokens(&self) -> Option<u64> {
+        self.trigger_tokens().map(|t| t / 2)
+    }
+
+    /// The most that a request may hold: the window without the output reserve.
+    pub fn input_limit(&self) -> u64 {
+        self.window.saturating_sub(self.output_reserve)
+    }
+}

@@ -1,0 +1,173 @@
+//! What was asked for: a configuration file, flags or a caller's arguments, before any number is known.
+
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+/// A set of defaults and meanings. See `docs/presets.md` for the whole table.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Preset {
+    /// Ours.
+    #[default]
+    Default,
+    /// deer-flow's summarization.
+    Deerflow,
+    /// LangChain's `SummarizationMiddleware`.
+    Langchain,
+    /// Nous's Summarization plugin.
+    Nous,
+}
+
+/// An AND clause of a trigger: reached when everything it names is reached.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct Clause {
+    /// Tokens of what is counted.
+    pub tokens: Option<u64>,
+    /// Messages of the active window.
+    pub messages: Option<u64>,
+    /// A share of the window (the preset says of which part of it).
+    pub fraction: Option<f64>,
+}
+
+/// When to compact.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TriggerOption {
+    /// Not said: the preset decides.
+    #[default]
+    Unset,
+    /// From the window.
+    Auto,
+    /// `null`: no automatic compaction.
+    Never,
+    /// Any of these clauses.
+    Any(Vec<Clause>),
+}
+
+/// How much of the end stays.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum KeepOption {
+    /// This many messages.
+    Messages(u64),
+    /// This many tokens.
+    Tokens(u64),
+    /// This share of the window.
+    Fraction(f64),
+}
+
+/// When limits for results are in force.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PruneWhen {
+    /// Once a trigger is reached; what was shortened stays so.
+    Trigger,
+    /// At every rendering.
+    Always,
+}
+
+/// Pruning as asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PruneOption {
+    /// When the limits are in force.
+    pub when: Option<PruneWhen>,
+    /// Characters of one result; 0 turns pruning off.
+    pub max_result_chars: Option<u64>,
+    /// Characters of one argument string of an old call; 0 turns that off.
+    pub max_argument_chars: Option<u64>,
+    /// Equal results and media are sent once.
+    pub duplicates: Option<bool>,
+    /// The newest results that are left alone.
+    pub keep_recent_results: Option<u64>,
+}
+
+/// How a model is asked for a summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Strategy {
+    /// Whichever of the two is cheaper and allowed.
+    Auto,
+    /// The conversation's own bytes with the instruction as the last user turn.
+    Replay,
+    /// A transcript in one document.
+    Transcript,
+    /// No model: the deterministic digest.
+    Digest,
+}
+
+/// Where summary and durable data are shown.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Placement {
+    /// A data message of user rank, the same bytes until the next compaction.
+    Frozen,
+    /// Authority rules as a system message and a data message, rendered anew for every call.
+    Front,
+    /// A user message of the list.
+    Message,
+    /// A system message in the place of what it replaces.
+    System,
+}
+
+/// What happens after every model failed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum OnFailure {
+    /// The deterministic digest takes the summary's place.
+    Digest,
+    /// Nothing changes; what was pruned stays pruned.
+    Unchanged,
+    /// Nothing changes and the caller gets the error.
+    Error,
+}
+
+/// Why automatic compaction is off, for messages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CauseOfOff {
+    /// `enabled: false`.
+    Disabled,
+    /// `trigger: null`, or a preset that has none unless told.
+    NoTrigger,
+}
+
+/// Everything that can be asked for. Every field may be left out; the preset fills it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Options {
+    /// Whose defaults.
+    pub preset: Preset,
+    /// On or off.
+    pub enabled: Option<bool>,
+    /// When to compact.
+    pub trigger: TriggerOption,
+    /// What stays.
+    pub keep: Option<KeepOption>,
+    /// The model that writes summaries; `None`: the one that the run executes with.
+    pub model: Option<Arc<str>>,
+    /// A prompt of the host's own.
+    pub summary_prompt: Option<Arc<str>>,
+    /// What one call of the summariser is given at most: `None` = the preset decides, `Some(None)` = no limit.
+    pub trim_tokens: Option<Option<u64>>,
+    /// How the model is asked.
+    pub strategy: Option<Strategy>,
+    /// Pruning.
+    pub prune: PruneOption,
+    /// Where the summary is shown.
+    pub placement: Option<Placement>,
+    /// After every model failed.
+    pub on_failure: Option<OnFailure>,
+    /// The summary's own cap.
+    pub max_summary_tokens: Option<u64>,
+    /// The window, where the host knows better than the model's profile.
+    pub max_context: Option<u64>,
+    /// Tokens of the window that belong to the reply.
+    pub output_reserve: Option<u64>,
+    /// Tools whose reads of skill files are recorded.
+    pub skill_read_tools: Option<Vec<Arc<str>>>,
+    /// The model's provider counts Anthropic's way (3.3 characters a token in the parity presets).
+    pub anthropic: bool,
+    /// What the peer does even where it loses.
+    pub strict_parity: bool,
+}

@@ -1,0 +1,1 @@
+//! Scripted models, generators and renderers for the tests of Conspectus.

@@ -1,0 +1,1 @@
+//! Exact tokenizers for Conspectus, vocabularies behind features.

@@ -1,0 +1,1 @@
+//! Formats of providers and session files, to and from the core's views.
