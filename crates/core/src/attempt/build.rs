@@ -56,12 +56,11 @@ impl Attempt {
     }
 
     /// A record of pruning alone: list, summary and ledger are those of before.
-    pub(super) fn pruning_record(&self, src: Sources<'_>) -> Record {
+    pub(super) fn pruning_record(&self, _src: Sources<'_>) -> Record {
         let active = self.s.active.as_deref();
         let summary = active.and_then(|r| r.summary.clone());
         let saved = self.pruned.saved;
         let measured = Measured {
-            counter: Some(src.counter.id()),
             tokens_after: Some(self.s.size.tokens.saturating_sub(saved)),
             tokens_pruned: saved,
             ..self.measured_before()
@@ -100,7 +99,6 @@ impl Attempt {
             .filter(|at| !s.branch.view(*at).flags.summary)
             .count() as u64;
         let measured = Measured {
-            counter: Some(src.counter.id()),
             tokens_after: Some(after.saturating_add_signed(s.goal.footing)),
             messages_removed: folded,
             tokens_pruned: self.pruned.saved,

@@ -40,22 +40,40 @@ impl Attempt {
         );
     }
 
+    /// Whether a summary of what can go could make the request smaller by the minimum gain.
+    pub(super) fn would_pay(&self, src: Sources<'_>) -> bool {
+        let s = &self.s;
+        let says_something = s.plan.going().any(|at| !s.branch.view(at).flags.summary);
+        says_something
+            && (s.policy.strict_parity
+                || self
+                    .room(src)
+                    .is_some_and(|room| room >= LEAST_DIGEST_TOKENS))
+    }
+
+    /// The most tokens that a summary may have for the compaction to pay.
+    fn room(&self, src: Sources<'_>) -> Option<u64> {
+        let s = &self.s;
+        s.size
+            .estimated
+            .checked_sub(s.goal.minimum_gain + self.without_summary(src) + 1)
+    }
+
+    /// What the request holds beside the summary's own text.
+    fn without_summary(&self, src: Sources<'_>) -> u64 {
+        let frame = frame_weight("", self.s.policy.placement, src);
+        src.counter
+            .tokens(self.fixed_weight() + self.staying_weight(src) + frame)
+    }
+
     /// Tokens for the digest: what the target leaves, at least enough to go on with, and never so much that
     /// the compaction would not pay. `None`: no digest can pay.
     fn digest_budget(&self, src: Sources<'_>) -> Option<u64> {
-        let s = &self.s;
-        let frame = frame_weight("", s.policy.placement, src);
-        let stays = src
-            .counter
-            .tokens(self.fixed_weight() + self.staying_weight(src) + frame);
-        let pays = s
-            .size
-            .estimated
-            .checked_sub(s.goal.minimum_gain + stays + 1)?;
-        let room = s.goal.target.saturating_sub(stays);
+        let pays = self.room(src)?;
+        let room = self.s.goal.target.saturating_sub(self.without_summary(src));
         let budget = room
             .max(DIGEST_FLOOR_TOKENS)
-            .min(s.policy.summary.max_tokens)
+            .min(self.s.policy.summary.max_tokens)
             .min(pays);
         Some(budget).filter(|b| *b >= LEAST_DIGEST_TOKENS)
     }

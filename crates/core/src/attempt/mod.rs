@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::count::CounterId;
 use crate::effect::{
     CallNumber, CommitAck, Delta, Effect, Event, Expect, Failure, Hook, Input, Millis, Route,
 };
@@ -74,6 +75,8 @@ pub struct Snapshot {
     pub fixed: Fixed,
     /// What a commit compares.
     pub expect: Expect,
+    /// The counter of all figures.
+    pub counter: CounterId,
     /// The size.
     pub size: Size,
     /// The aim.
@@ -123,8 +126,10 @@ pub struct Attempt {
     outbox: VecDeque<Effect>,
     /// All patches in force: those of the snapshot and the new ones.
     patches: Patches,
-    /// What pruning came to, once it did.
+    /// What pruning came to.
     pruned: prune::Pruned,
+    /// Whether folding what can go would pay.
+    folds: bool,
     /// What the next commit compares, and the record it builds on.
     expect: Expect,
     parent: Option<RecordId>,
@@ -148,11 +153,12 @@ impl Attempt {
         }
         let mut patches = s.patches_before();
         patches.extend(pruned.patches.iter().map(|(node, p)| (*node, p.clone())));
-        Some(Self {
+        let mut attempt = Self {
             phase: Phase::Begin,
             outbox: VecDeque::new(),
             patches,
             pruned,
+            folds: true,
             expect: s.expect,
             parent: s.active.as_ref().map(|r| r.id),
             next_record: s.record,
@@ -163,7 +169,9 @@ impl Attempt {
             failure: None,
             late: Vec::new(),
             s,
-        })
+        };
+        attempt.folds = attempt.would_pay(src);
+        (attempt.folds || !attempt.pruned.is_empty()).then_some(attempt)
     }
 
     /// Its id.
@@ -314,12 +322,7 @@ impl Attempt {
     fn after_pruning(&mut self, record: &Record) {
         self.parent = Some(record.id);
         self.next_record = RecordId(record.id.0 + 1);
-        let folds = self
-            .s
-            .plan
-            .going()
-            .any(|at| !self.s.branch.view(at).flags.summary);
-        if self.pruned.is_enough || !folds {
+        if self.pruned.is_enough || !self.folds {
             self.succeed(record);
         } else {
             self.phase = Phase::Summarise;
@@ -476,6 +479,7 @@ impl Attempt {
 
     fn measured_before(&self) -> Measured {
         Measured {
+            counter: Some(self.s.counter),
             tokens_before: self.s.size.tokens,
             messages_before: self.s.size.messages,
             messages_pruned: self.pruned.patches.len() as u64,

@@ -215,7 +215,7 @@ impl Thread {
         let goal = self.goal(request, size, threshold);
         let plan = self.plan(request, size, &goal, src);
         let attempt = AttemptId(self.next_attempt);
-        let snapshot = self.snapshot(attempt, request, *size, goal, plan);
+        let snapshot = self.snapshot(attempt, request, *size, goal, plan, src.counter.id());
         let Some(attempt) = Attempt::new(snapshot, src) else {
             self.irreducible = Some(size.tokens);
             let reasons = self.irreducible_reasons(size);
@@ -309,7 +309,12 @@ impl Thread {
         }
         // Protecting an open signed turn for ever would make it the end of the conversation.
         rules.cut_signed_turn = true;
-        plan(&self.branch, &present, &weight, &rules)
+        let second = plan(&self.branch, &present, &weight, &rules);
+        if second.going().count() > first.going().count() {
+            second
+        } else {
+            first
+        }
     }
 
     fn snapshot(
@@ -319,6 +324,7 @@ impl Thread {
         size: Size,
         goal: Goal,
         plan: Plan,
+        counter: crate::count::CounterId,
     ) -> Snapshot {
         Snapshot {
             attempt,
@@ -333,6 +339,7 @@ impl Thread {
             policy: self.policy.clone(),
             fixed: self.fixed.clone(),
             expect: self.expect(),
+            counter,
             size,
             goal,
             plan,

@@ -10,6 +10,8 @@ mod decide;
 mod guard;
 mod live;
 mod size;
+#[cfg(test)]
+mod tests;
 
 use std::collections::BTreeSet;
 use std::sync::Arc;
