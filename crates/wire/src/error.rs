@@ -82,7 +82,9 @@ pub enum WriteError {
     #[error("there is no conversation {0} in this file")]
     NoConversation(usize),
     /// The projection names a message that the conversation does not have.
-    #[error("conversation {conversation} has no message {handle}, render the projection of this very file")]
+    #[error(
+        "conversation {conversation} has no message {handle}, render the projection of this very file"
+    )]
     NoMessage {
         /// Index of the conversation.
         conversation: usize,

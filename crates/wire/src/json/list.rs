@@ -235,7 +235,10 @@ mod tests {
         let at = Span::of(json, object.members[1].value);
         assert_eq!(at.text(json), r#"[ "x" , {} ]"#);
         assert_eq!(object.members[1].key_source, r#""b\u0041""#);
-        assert_eq!(Array::of(object.members[1].value).unwrap().0, [r#""x""#, "{}"]);
+        assert_eq!(
+            Array::of(object.members[1].value).unwrap().0,
+            [r#""x""#, "{}"]
+        );
     }
 
     #[test]
