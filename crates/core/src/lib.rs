@@ -7,3 +7,6 @@ pub mod patch;
 pub mod policy;
 pub mod projection;
 pub mod view;
+
+#[cfg(test)]
+mod memory;
