@@ -9,8 +9,6 @@ pub mod history;
 pub mod id;
 pub mod json;
 pub mod ledger;
-#[cfg(test)]
-mod lines;
 pub mod outcome;
 pub mod patch;
 pub mod plan;
@@ -25,3 +23,8 @@ pub mod unit;
 pub mod validity;
 pub mod view;
 pub mod window;
+
+#[cfg(test)]
+mod lines;
+#[cfg(test)]
+mod memory;
