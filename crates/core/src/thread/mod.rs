@@ -227,6 +227,11 @@ impl Thread {
         }
     }
 
+    /// What stands outside the messages.
+    pub fn fixed(&self) -> &Fixed {
+        &self.fixed
+    }
+
     /// The numbers that decide from now on.
     pub fn set_policy(&mut self, policy: Arc<Policy>) {
         self.policy = policy;
