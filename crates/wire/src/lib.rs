@@ -1,11 +1,15 @@
 //! Formats of providers and session files, to and from the core's views.
 
+mod anthropic;
 mod conversation;
 mod document;
 mod error;
 mod format;
 pub mod json;
+mod openai;
+mod read;
 mod source;
+mod write;
 
 pub use conversation::{Conversation, Fixed};
 pub use document::{Document, OpenOptions, RenderContext};
