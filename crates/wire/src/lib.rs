@@ -1,1 +1,13 @@
 //! Formats of providers and session files, to and from the core's views.
+
+mod conversation;
+mod document;
+mod error;
+mod format;
+pub mod json;
+mod source;
+
+pub use conversation::{Conversation, Fixed};
+pub use document::{Document, OpenOptions, RenderContext};
+pub use error::{Fault, ReadError, WriteError};
+pub use format::{Format, UnknownFormatName};
