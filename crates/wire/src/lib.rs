@@ -6,6 +6,7 @@ mod document;
 mod error;
 mod format;
 pub mod json;
+mod langchain;
 mod openai;
 mod read;
 mod source;

@@ -1,6 +1,7 @@
 //! The crate from outside: real files, formats, edits, validity.
 
 mod anthropic;
+mod langchain;
 mod openai;
 mod shared;
 mod support;
