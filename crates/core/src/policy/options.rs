@@ -49,6 +49,8 @@ pub enum TriggerOption {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeepOption {
+    /// The smaller of a quarter of the conversation and a tenth of the window.
+    Auto,
     /// This many messages.
     Messages(u64),
     /// This many tokens.

@@ -172,6 +172,17 @@ fn share_of_window(window: u64, f: f64) -> u64 {
 }
 
 #[test]
+fn auto_keeps_as_ours_does_in_every_preset() {
+    for preset in Preset::ALL {
+        let options = Options {
+            keep: Some(KeepOption::Auto),
+            ..preset.into()
+        };
+        assert_eq!(quiet(&options, &model()).keep, Keep::Auto);
+    }
+}
+
+#[test]
 fn a_clause_is_and_the_list_is_or() {
     let options = Options {
         trigger: TriggerOption::Any(vec![

@@ -38,6 +38,7 @@ fn any_options() -> impl Strategy<Value = Options> {
     ];
     let keep = prop_oneof![
         Just(None),
+        Just(Some(KeepOption::Auto)),
         size().prop_map(|n| Some(KeepOption::Messages(n))),
         size().prop_map(|n| Some(KeepOption::Tokens(n))),
         any_fraction().prop_map(|f| Some(KeepOption::Fraction(f))),
