@@ -56,12 +56,11 @@ pub enum ConfigError {
         problem: Problem,
     },
     /// The options do not make a policy for this model.
-    #[error("{place}: {problem}")]
+    #[error("{place}: {}", .problem.without_option())]
     Policy {
         /// Where.
         place: Place,
         /// What.
-        #[source]
         problem: Box<PolicyError>,
     },
 }
@@ -147,7 +146,7 @@ pub enum ConfigWarning {
         place: Place,
     },
     /// Something about the numbers that follow.
-    #[error("{place}: {problem}")]
+    #[error("{place}: {}", .problem.without_option())]
     Policy {
         /// Where.
         place: Place,

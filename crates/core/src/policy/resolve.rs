@@ -370,16 +370,12 @@ impl<'a> Resolver<'a> {
     fn summary_cap(&mut self, triggers: &[Threshold]) -> Result<u64, PolicyError> {
         let limit = self.window.limit();
         let lowest = triggers.iter().filter_map(|t| t.tokens).min();
-        let Some(asked) = positive(
-            At::option("max_summary_tokens"),
-            self.options.max_summary_tokens,
-        )?
-        else {
-            let room = lowest.map_or(limit / 8, |t| (limit / 8).min(t / 4));
-            return Ok(self
-                .preset
-                .max_summary_tokens
-                .min(room.max(MIN_SUMMARY_TOKENS)));
+        let at = At::option("max_summary_tokens");
+        let Some(asked) = positive(at, self.options.max_summary_tokens)? else {
+            let trigger = lowest.unwrap_or(u64::MAX);
+            let room = (limit / 8).min(trigger / 4).max(MIN_SUMMARY_TOKENS);
+            let half = limit.min(trigger) / 2;
+            return Ok(self.preset.max_summary_tokens.min(room).min(half).max(1));
         };
         let known_limit = self.window.is_known().then_some(limit);
         let below = match (lowest, known_limit) {

@@ -386,7 +386,8 @@ fn a_summary_is_capped_below_what_triggers() {
     assert_eq!(cap(TriggerOption::Auto), 4096);
     assert_eq!(cap(TriggerOption::Never), 4096);
     assert_eq!(cap(tokens(4000)), 1000);
-    assert_eq!(cap(tokens(100)), 64);
+    assert_eq!(cap(tokens(200)), 64, "nothing useful is shorter");
+    assert_eq!(cap(tokens(100)), 50, "but never more than half");
     let small = ModelProfile {
         window: Some(8000),
         ..unknown()
