@@ -1,1 +1,13 @@
 //! Scripted models, generators and renderers for the tests of Conspectus.
+//!
+//! ```
+//! use conspectus_testkit::transcript::{Format, Knobs, Transcript};
+//!
+//! let talk = Transcript::generate(7, &Knobs::default());
+//! let bytes = talk.render(Format::OpenAi).body();
+//! let again = Transcript::generate(7, &Knobs::default());
+//! assert_eq!(bytes, again.render(Format::OpenAi).body());
+//! ```
+
+pub mod rng;
+pub mod transcript;

@@ -1,0 +1,3 @@
+//! The test kit's own tests: what others lean on must hold by itself.
+
+mod transcripts;
