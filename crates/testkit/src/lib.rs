@@ -10,4 +10,5 @@
 //! ```
 
 pub mod rng;
+pub mod shape;
 pub mod transcript;

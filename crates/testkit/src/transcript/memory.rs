@@ -149,7 +149,9 @@ fn view(texts: &mut MemoryTexts, m: &Message, format: Format) -> MessageView {
             Shape::Null | Shape::Missing => ContentForm::Absent,
         },
     };
-    view.name = m.name.as_deref().map(Into::into);
+    if format != Format::Anthropic {
+        view.name = m.name.as_deref().map(Into::into);
+    }
     view.flags = m.flags;
     view.reply = m.reply.map(ReplyId);
     view.usage.clone_from(&m.usage);
