@@ -160,6 +160,18 @@ pub struct Options {
     pub on_failure: Option<OnFailure>,
     /// The summary's own cap.
     pub max_summary_tokens: Option<u64>,
+    /// Further tries after a failed call or a reply that is not accepted; 0 = one call.
+    pub max_retries: Option<u32>,
+    /// Each call of the summariser must answer within this time.
+    pub call_timeout_ms: Option<u64>,
+    /// The whole attempt must end within this time.
+    pub deadline_ms: Option<u64>,
+    /// Chunks that may be summarised at the same time.
+    pub max_parallel: Option<u32>,
+    /// Failed automatic attempts in a row that open the breaker.
+    pub breaker_failures: Option<u32>,
+    /// How long the breaker stays open; 0 = it never holds anything back.
+    pub breaker_cooldown_ms: Option<u64>,
     /// The window, where the host knows better than the model's profile.
     pub max_context: Option<u64>,
     /// Tokens of the window that belong to the reply.
