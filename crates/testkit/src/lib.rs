@@ -9,6 +9,10 @@
 //! assert_eq!(bytes, again.render(Format::OpenAi).body());
 //! ```
 
+pub mod clock;
+pub mod faults;
+pub mod model;
 pub mod rng;
 pub mod shape;
+pub mod shared;
 pub mod transcript;
