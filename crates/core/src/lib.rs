@@ -9,9 +9,8 @@ pub mod history;
 pub mod id;
 pub mod json;
 pub mod ledger;
-#[cfg(test)]
-mod lines;
 pub mod outcome;
+pub mod parity;
 pub mod patch;
 pub mod plan;
 pub mod policy;
@@ -25,3 +24,8 @@ pub mod unit;
 pub mod validity;
 pub mod view;
 pub mod window;
+
+#[cfg(test)]
+mod lines;
+#[cfg(test)]
+mod memory;
