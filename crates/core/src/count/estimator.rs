@@ -19,7 +19,7 @@
 //! o200k --test it measured -- --nocapture` prints every kind): over a kilobyte of one kind 0.86 to 1.47
 //! (English 1.15, code 1.10, JSON 1.02, logs 1.07, Chinese 1.06, Japanese 1.14, Korean 1.30, Russian 1.36,
 //! Hindi 1.43, Vietnamese 1.47, base64 1.2, random ideographs 1.25, random letters 1.1), over any 64
-//! characters 0.73 to 1.88.
+//! characters 0.73 to 1.88, over the sessions of 31 real sources 1.03 to 1.18.
 
 mod table;
 
