@@ -1,5 +1,6 @@
 //! Formats of providers and session files, to and from the core's views.
 
+mod claude_code;
 mod conversation;
 mod document;
 mod error;
@@ -10,6 +11,7 @@ mod read;
 mod source;
 mod write;
 
+pub use claude_code::RecordCounts;
 pub use conversation::{Conversation, Fixed};
 pub use document::{Document, OpenOptions, RenderContext};
 pub use error::{Fault, ReadError, WriteError};
