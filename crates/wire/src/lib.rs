@@ -1,6 +1,7 @@
 //! Formats of providers and session files, to and from the core's views.
 
 mod anthropic;
+mod claude_code;
 mod conversation;
 mod document;
 mod error;
@@ -12,6 +13,7 @@ mod read;
 mod source;
 mod write;
 
+pub use claude_code::RecordCounts;
 pub use conversation::{Conversation, Fixed};
 pub use document::{Document, OpenOptions, RenderContext};
 pub use error::{Fault, ReadError, WriteError};
