@@ -11,3 +11,4 @@ mod shared;
 mod splice;
 mod support;
 mod traps;
+mod valid;
