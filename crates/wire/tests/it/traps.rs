@@ -3,7 +3,7 @@
 
 use conspectus_core::projection::BlockKind;
 use conspectus_core::view::Role;
-use conspectus_wire::{Document, Fault, Format, OpenOptions, ReadError, RenderContext, WriteError};
+use conspectus_wire::{Document, Fault, Format, OpenOptions, RenderContext, WriteError};
 
 use crate::support::{
     answer, cut, data, edit, everything, insert, keep, lenient, open, open_as, remove, render,
@@ -366,10 +366,4 @@ fn damaged_files_never_panic() {
             survives(&damaged);
         }
     }
-}
-
-#[test]
-fn a_named_reader_that_this_build_lacks() {
-    let unread = ReadError::NoReader(Format::Claude).to_string();
-    assert_eq!(unread, "this build does not read claude files");
 }
