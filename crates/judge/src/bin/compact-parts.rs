@@ -12,7 +12,7 @@ use conspectus_core::view::MessageView;
 use conspectus_judge::parts::{EvalCounter, RawPart, Request, Transcript};
 
 /// Percent of the budget that the newest whole units may take.
-const TAIL: u64 = 20;
+const TAIL: u64 = 15;
 const RULE: &str = "\n---\n";
 
 fn main() -> anyhow::Result<()> {
