@@ -1,0 +1,4 @@
+//! Programs that measure Conspectus, and what they share.
+
+pub mod parts;
+pub mod sessions;

@@ -1,0 +1,4 @@
+//! The test kit's own tests: what others lean on must hold by itself.
+
+mod shapes;
+mod transcripts;

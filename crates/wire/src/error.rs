@@ -1,0 +1,97 @@
+//! What can go wrong with a file, and where.
+
+use crate::format::Format;
+
+/// A file that cannot be read. Every variant says where, what was found and what was expected.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ReadError {
+    /// Nothing but space.
+    #[error("the file is empty, expected a conversation as JSON or JSON lines")]
+    Empty,
+    /// Not text.
+    #[error(
+        "line {line}: byte {byte:#04x} at offset {offset} is not UTF-8, convert the file to UTF-8 first"
+    )]
+    NotUtf8 {
+        /// Line of the first bad byte, from 1.
+        line: usize,
+        /// Its offset in the file, from 0.
+        offset: usize,
+        /// The byte.
+        byte: u8,
+    },
+    /// Not JSON, or cut off.
+    #[error("line {line}, column {column}: {found}, expected {expected}")]
+    Syntax {
+        /// Line, from 1.
+        line: usize,
+        /// Column in bytes, from 1.
+        column: usize,
+        /// What the parser met.
+        found: String,
+        /// What would have been right.
+        expected: &'static str,
+    },
+    /// JSON, but no conversation that we know.
+    #[error(
+        "line {line}: found {found}, expected messages of a known format (openai, anthropic, langchain, claude), \
+         as a list, under `messages`, or one a line; if the format is known to you, name it"
+    )]
+    UnknownShape {
+        /// Line, from 1.
+        line: usize,
+        /// The shape that is there.
+        found: String,
+    },
+    /// One element where a message should stand is none. Lenient reading keeps it and goes on.
+    #[error(
+        "line {line}: message {index} is {found}, expected {expected}; read leniently to keep it as it is"
+    )]
+    BadMessage {
+        /// Line, from 1.
+        line: usize,
+        /// Its index in its conversation, from 0.
+        index: usize,
+        /// What is there.
+        found: String,
+        /// What should be there.
+        expected: &'static str,
+    },
+    /// This build has no reader for the format.
+    #[error("this build does not read {0} files")]
+    NoReader(Format),
+}
+
+/// Something in a file that could not be understood and was kept as it is.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// Line, from 1.
+    pub line: usize,
+    /// What is there.
+    pub found: String,
+    /// What was expected.
+    pub expected: &'static str,
+}
+
+/// A projection that cannot be written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum WriteError {
+    /// The document has no such conversation.
+    #[error("there is no conversation {0} in this file")]
+    NoConversation(usize),
+    /// The projection names a message that the conversation does not have.
+    #[error(
+        "conversation {conversation} has no message {handle}, render the projection of this very file"
+    )]
+    NoMessage {
+        /// Index of the conversation.
+        conversation: usize,
+        /// The handle.
+        handle: u32,
+    },
+    /// This build has no writer for the format.
+    #[error("this build does not write {0} files")]
+    NoWriter(Format),
+}
