@@ -191,18 +191,28 @@ fn weigh(text: &str) -> Weight {
     let mut at = 0;
     // Of the character before: its group beyond ASCII, its code point, and how many digits end there.
     let (mut group, mut last, mut digits) = (usize::MAX, 0, 0u32);
+    // How many characters were in a run of their kind, from the third on.
+    let mut run = 0u32;
     while at < bytes.len() {
         let byte = bytes[at];
         if byte < 0x80 {
-            let before = if at == 0 { byte } else { bytes[at - 1] };
-            let cost = if byte.is_ascii_digit() && digits > 0 {
+            let before = if at == 0 { 0 } else { bytes[at - 1] };
+            let cost = if at == 0 {
+                // The first character always starts a token.
+                digits = u32::from(byte.is_ascii_digit());
+                FULL
+            } else if digits > 0 && byte.is_ascii_digit() {
+                digits += 1;
                 // Digits are taken by three.
-                if digits.is_multiple_of(3) { FULL } else { 0 }
+                if digits % 3 == 1 { FULL } else { 0 }
             } else if before == byte && at > 1 && bytes[at - 2] == byte {
-                RUN[usize::from(byte)]
+                run += 1;
+                run_cost(byte, run)
             } else {
+                run = 0;
+                digits = u32::from(byte.is_ascii_digit());
                 let calm = PAIRS[usize::from(before)][usize::from(byte)];
-                if byte.is_ascii_alphabetic() && before.is_ascii_alphabetic() && at > 0 {
+                if byte.is_ascii_alphabetic() && before.is_ascii_alphabetic() {
                     let row = table::USUAL_ASCII[usize::from(before & 31)];
                     heat = heat.after(row >> (byte & 31) & 1 == 1);
                     calm.max(wild_ascii(heat, before, byte))
@@ -210,9 +220,7 @@ fn weigh(text: &str) -> Weight {
                     calm
                 }
             };
-            // The first character always starts a token.
-            sum += Weight::from(if at == 0 { FULL } else { cost });
-            digits = if byte.is_ascii_digit() { digits + 1 } else { 0 };
+            sum += Weight::from(cost);
             group = usize::MAX;
             at += 1;
             continue;
@@ -236,6 +244,15 @@ fn weigh(text: &str) -> Weight {
 
 /// A token in the table's measure.
 const FULL: u8 = 64;
+
+/// The cost of a character after `run` + 1 of its kind. Long runs of blanks or dashes are few tokens.
+fn run_cost(byte: u8, run: u32) -> u8 {
+    if run >= 16 && !byte.is_ascii_alphabetic() {
+        1
+    } else {
+        RUN[usize::from(byte)]
+    }
+}
 
 fn wild_ascii(heat: Heat, before: u8, byte: u8) -> u8 {
     if !heat.is_wild() {
