@@ -1,11 +1,13 @@
 //! Formats of providers and session files, to and from the core's views.
 
+mod anthropic;
 mod claude_code;
 mod conversation;
 mod document;
 mod error;
 mod format;
 pub mod json;
+mod langchain;
 mod openai;
 mod read;
 mod source;

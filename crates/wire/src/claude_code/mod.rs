@@ -23,7 +23,8 @@ pub use counts::RecordCounts;
 
 use self::record::{Record, RecordKind};
 use crate::conversation::Conversation;
-use crate::document::{Document, OpenOptions, RenderContext, SessionFormat};
+use crate::document::session::SessionFormat;
+use crate::document::{Document, OpenOptions, RenderContext};
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
 use crate::json::Object;

@@ -3,21 +3,21 @@
 mod detect;
 mod read;
 mod render;
-mod session;
+pub(crate) mod session;
 mod shape;
 
 use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
 
+use crate::anthropic::Anthropic;
 use crate::conversation::Conversation;
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
+use crate::langchain::LangChain;
 use crate::openai::OpenAi;
 use crate::source::Source;
 use crate::write::Writer;
-
-pub(crate) use session::SessionFormat;
 
 /// How to read a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +102,8 @@ impl<T: crate::read::Reader + Writer> Dialect for T {}
 fn dialect(format: Format) -> Option<&'static dyn Dialect> {
     match format {
         Format::OpenAi => Some(&OpenAi),
+        Format::Anthropic => Some(&Anthropic),
+        Format::LangChain => Some(&LangChain),
         _ => None,
     }
 }
