@@ -11,6 +11,7 @@ mod langchain;
 mod openai;
 mod read;
 mod source;
+pub mod valid;
 mod write;
 
 pub use claude_code::RecordCounts;

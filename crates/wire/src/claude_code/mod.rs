@@ -23,8 +23,7 @@ pub use counts::RecordCounts;
 
 use self::record::{Record, RecordKind};
 use crate::conversation::Conversation;
-use crate::document::session::SessionFormat;
-use crate::document::{Document, OpenOptions, RenderContext};
+use crate::document::{Document, OpenOptions, RenderContext, SessionFormat};
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
 use crate::json::Object;

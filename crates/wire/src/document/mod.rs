@@ -3,12 +3,14 @@
 mod detect;
 mod read;
 mod render;
-pub(crate) mod session;
+mod session;
 mod shape;
 
 use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
+
+pub(crate) use session::SessionFormat;
 
 use crate::anthropic::Anthropic;
 use crate::conversation::Conversation;
