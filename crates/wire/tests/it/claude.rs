@@ -266,6 +266,23 @@ fn who_said_it() {
 }
 
 #[test]
+fn what_the_last_request_sent_beside_the_messages() {
+    let shape = |tool: &str| {
+        format!(
+            "{{\"type\":\"api-request-shape\",\"shape\":{{\"system\":[{{\"type\":\"text\",\"text\":\"be\"}},\
+             {{\"type\":\"text\",\"text\":\"brief\"}}],\"tools\":[{{\"name\":\"{tool}\"}}]}}}}\n"
+        )
+    };
+    let document = open(&(shape("Read") + &session() + &shape("Bash")));
+    let fixed = document.conversations()[0].fixed();
+    assert_eq!(
+        (fixed.system.as_str(), fixed.tools.as_str()),
+        ("be\nbrief", "[{\"name\":\"Bash\"}]")
+    );
+    assert_eq!(crate::support::shape(&document.conversations()[0]), SIGHT);
+}
+
+#[test]
 fn ids_that_do_not_work_fall_back_to_the_order_of_the_file() {
     let check = |rows: &[(&str, &str, &str, &str)]| {
         assert_eq!(
