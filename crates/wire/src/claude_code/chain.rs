@@ -112,12 +112,17 @@ impl<'a> Links<'a> {
         links
     }
 
-    /// Puts what boundaries keep behind their anchors, as the client does. A later boundary has the last word.
+    /// Puts what boundaries keep behind their anchors, as the client does. A later boundary has the last word;
+    /// a mere segment counts for the last boundary only, since segments of many could overlap without end.
     fn relink(&mut self) {
+        let newest = (0..self.records.len()).rfind(|index| self.boundary(*index).is_some());
         for boundary in 0..self.records.len() {
             let Some(preserved) = self.boundary(boundary) else {
                 continue;
             };
+            if preserved.uuids.is_none() && Some(boundary) != newest {
+                continue;
+            }
             let list = self.preserved(boundary, preserved);
             let Some(tail) = list.last().copied() else {
                 continue;
@@ -182,9 +187,10 @@ impl<'a> Links<'a> {
     /// The newest record that the model sees, or a boundary. When that is where a boundary's list hangs, the
     /// list's last record is the newest.
     fn leaf(&self) -> Option<usize> {
-        let newest = self.records.iter().rposition(|record| {
-            record.sidechain == self.of_sidechain && record.kind != RecordKind::Other
-        })?;
+        let newest = self
+            .records
+            .iter()
+            .rposition(|record| record.sidechain == self.of_sidechain && record.is_in_talk())?;
         let (boundary, list) = match self.lists.last_key_value() {
             Some((boundary, list)) if *boundary <= newest => (*boundary, list),
             _ => return Some(newest),
