@@ -1,3 +1,4 @@
 //! Programs that measure Conspectus, and what they share.
 
+pub mod compact;
 pub mod parts;
