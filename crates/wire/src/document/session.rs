@@ -24,11 +24,10 @@ pub(crate) trait SessionFormat: Sync {
     ) -> Result<Vec<u8>, WriteError>;
 }
 
-/// The session format behind a name, if it is one. Empty until the first one is built.
+/// The session format behind a name, if it is one.
 pub(crate) fn of(format: Format) -> Option<&'static dyn SessionFormat> {
-    const KNOWN: [(Format, &dyn SessionFormat); 0] = [];
-    KNOWN
-        .into_iter()
-        .find(|(known, _)| *known == format)
-        .map(|(_, session)| session)
+    match format {
+        Format::Claude => Some(&crate::claude_code::ClaudeCode),
+        _ => None,
+    }
 }

@@ -3,9 +3,12 @@
 #![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
 
 mod anthropic;
+mod claude;
+mod claude_soup;
 mod langchain;
 mod openai;
 mod shared;
 mod splice;
 mod support;
 mod traps;
+mod valid;

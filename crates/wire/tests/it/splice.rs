@@ -2,12 +2,13 @@
 //! its spelling.
 
 use conspectus_core::json::{cut_leaves, leaf_text, string_leaves};
-use conspectus_core::patch::{Site, cut};
-use conspectus_wire::Format;
+use conspectus_core::patch::{Patch, Patched, Site, cut};
+use conspectus_core::view::{MessageView, PartKind, PartRef, Texts};
 use conspectus_wire::json::{Array, Object, string};
+use conspectus_wire::{Document, Format};
 use proptest::prelude::*;
 
-use crate::support::{self, cut_at, edit, open_as, render};
+use crate::support::{self, cut_at, edit, fixtures, open_as, render};
 
 /// What a lone surrogate is shown as.
 const LONE: char = '\u{fffd}';
@@ -51,6 +52,128 @@ fn boundaries(
 
 fn narrow(range: &std::ops::Range<usize>) -> std::ops::Range<u32> {
     u32::try_from(range.start).unwrap()..u32::try_from(range.end).unwrap()
+}
+
+/// The texts of a conversation after patches, as the core counts them, and after rendering, as the next reader
+/// sees them.
+fn check_patched(file: &str, document: &Document, message: usize, patches: Vec<Patch>) {
+    let conversation = &document.conversations()[0];
+    let view = &conversation.views()[message];
+    let patched = Patched::new(conversation, view.handle, &patches);
+    let texts = |texts: &dyn Texts, view: &MessageView| -> Vec<String> {
+        let at = |part| PartRef {
+            message: view.handle,
+            part,
+        };
+        (0..view.parts.len())
+            .map(|n| texts.text(at(u16::try_from(n).unwrap())).into_owned())
+            .collect()
+    };
+    let expect = texts(&patched, view);
+    let count = u32::try_from(conversation.views().len()).unwrap();
+    let index = view.handle.0;
+    let done = render(
+        document,
+        (0..count).map(|n| {
+            if n == index {
+                edit(n, patches.clone())
+            } else {
+                support::keep(n)
+            }
+        }),
+    );
+    let again = open_as(&done, document.format());
+    let again = &again.conversations()[0];
+    let found = texts(again, &again.views()[message]);
+    assert_eq!(found.len(), expect.len(), "{file} {patches:?}");
+    for (found, expect) in found.iter().zip(expect) {
+        let same_leaves = || {
+            let leaves = |json: &str| -> Option<Vec<String>> {
+                string_leaves(json)?
+                    .iter()
+                    .map(|range| leaf_text(json, range))
+                    .collect()
+            };
+            leaves(found).is_some() && leaves(found) == leaves(&expect)
+        };
+        assert!(
+            *found == expect || same_leaves(),
+            "{file} {patches:?}: {found} {expect}"
+        );
+    }
+}
+
+/// The middle of a text, at character boundaries.
+fn middle(text: &str) -> std::ops::Range<u32> {
+    let (mut start, mut end) = (text.len() / 3, text.len() * 2 / 3);
+    while !text.is_char_boundary(start) {
+        start -= 1;
+    }
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    narrow(&(start..end))
+}
+
+#[test]
+fn patches_mean_what_the_core_counts() {
+    let mut files: Vec<(String, String)> = fixtures()
+        .into_iter()
+        .enumerate()
+        .map(|(n, text)| (format!("fixture {n}"), text))
+        .collect();
+    match support::shared() {
+        None => println!("shared data not found, 3 checks left out"),
+        Some(folder) => {
+            let names = [
+                "deer-flow/5aa47db1-d0cb-4eb9-aea5-3dac1b371c5a__thread.json",
+                "langchain-dumpd/summarization_seed_messages.json",
+                "cline/session.messages.json",
+            ];
+            files.extend(names.map(|name| {
+                let text = std::fs::read_to_string(folder.join("data").join(name)).unwrap();
+                (name.to_owned(), text)
+            }));
+        }
+    }
+    let mut checked = 0;
+    for (file, text) in files {
+        let document = support::open(&text);
+        let conversation = &document.conversations()[0];
+        for (message, view) in conversation.views().iter().enumerate() {
+            for (n, part) in view.parts.iter().enumerate() {
+                let n = u16::try_from(n).unwrap();
+                let text = conversation.text(PartRef {
+                    message: view.handle,
+                    part: n,
+                });
+                if text.is_empty() {
+                    continue;
+                }
+                let patch = match &part.kind {
+                    PartKind::Text
+                    | PartKind::Result { .. }
+                    | PartKind::Reasoning { bound: false } => {
+                        support::cut(n, middle(&text), "[\"…\"]")
+                    }
+                    PartKind::Call { .. } => {
+                        let Some(leaf) =
+                            string_leaves(&text).and_then(|leaves| leaves.last().cloned())
+                        else {
+                            continue;
+                        };
+                        let last = u32::try_from(string_leaves(&text).unwrap().len() - 1).unwrap();
+                        let value = leaf_text(&text, &leaf).unwrap();
+                        cut_at(n, Site::Leaf(last), middle(&value), "[\"…\"]")
+                    }
+                    _ => continue,
+                };
+                check_patched(&file, &document, message, vec![patch]);
+                checked += 1;
+            }
+        }
+    }
+    assert!(checked > 30, "{checked}");
 }
 
 proptest! {

@@ -3,10 +3,10 @@
 
 use conspectus_core::projection::BlockKind;
 use conspectus_core::view::Role;
-use conspectus_wire::{Document, Fault, Format, OpenOptions, ReadError, RenderContext, WriteError};
+use conspectus_wire::{Document, Fault, Format, OpenOptions, RenderContext, WriteError};
 
 use crate::support::{
-    answer, cut, data, edit, everything, insert, keep, lenient, open, open_as, remove, render,
+    answer, cut, edit, everything, fixtures, insert, keep, lenient, open, open_as, remove, render,
     script, shape, summary,
 };
 
@@ -291,23 +291,6 @@ fn projections_of_another_file_are_refused() {
     );
 }
 
-/// Small files of every format.
-fn fixtures() -> Vec<String> {
-    let names = [
-        "openai/request.json",
-        "openai/request.custom_tool.json",
-        "openai/request.multimodal.json",
-        "anthropic/request.json",
-        "anthropic/request.after_compaction.json",
-        "anthropic/invalid.tool_result_after_text.json",
-        "langchain/state.json",
-    ];
-    let mut files: Vec<_> = names.iter().map(|name| data(name)).collect();
-    files.push("{\"role\":\"user\",\"content\":\"a\\ud83d\\ude00\"}\n{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":null}\n".to_owned());
-    files.push(r#"[{"lc":1,"type":"constructor","id":["AIMessage"],"kwargs":{"content":[{"type":"tool_use","id":"c","input":{"a":"b"}}],"tool_calls":[{"id":"c","args":{"a":"b"}}],"type":"ai"}}]"#.to_owned());
-    files
-}
-
 /// Opens what may be broken, and if it opens, edits it in every way.
 fn survives(bytes: &[u8]) {
     for lenient in [false, true] {
@@ -366,10 +349,4 @@ fn damaged_files_never_panic() {
             survives(&damaged);
         }
     }
-}
-
-#[test]
-fn a_named_reader_that_this_build_lacks() {
-    let unread = ReadError::NoReader(Format::Claude).to_string();
-    assert_eq!(unread, "this build does not read claude files");
 }
