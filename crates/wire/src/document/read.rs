@@ -10,7 +10,7 @@ use super::{Dialect, Document, OpenOptions, dialect, session};
 use crate::conversation::{Conversation, List};
 use crate::error::{Fault, ReadError};
 use crate::format::Format;
-use crate::json::{Array, Kind, Object, Span, depth};
+use crate::json::{Array, Object, Span, depth};
 use crate::read::{MAX_DEPTH, Odd, opaque};
 use crate::source::Source;
 
@@ -161,7 +161,7 @@ fn conversation(
                     found: odd.found,
                     expected: odd.expected,
                 });
-                opaque(text, span, handle, Kind::of(span.text(text)).name())
+                opaque(text, span, handle, "unreadable")
             }
         };
         conversation.views.push(view);

@@ -165,6 +165,31 @@ fn answers_stand_in_front_of_the_users_text() {
 }
 
 #[test]
+fn answers_are_never_lost() {
+    let calls =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let lost = r#"{"type":"tool_result","tool_use_id":"a","content":"lost"}"#;
+    let own = format!(r#"{{"role":"user","content":[{lost}]}}"#);
+    let check = |next: &str, expect: &str| {
+        let document = open_as(&format!("[{calls},{next}]"), Format::Anthropic);
+        let done = render(&document, [keep(0), answer("a", "f", "lost"), keep(1)]);
+        assert_eq!(done, format!("[{calls},{expect}]"));
+    };
+    let joined = format!(r#"{{"role":"user","content":[{lost}]}}"#);
+    check(r#"{"role":"user","content":[]}"#, &joined);
+    check(r#"{"role":"user","content":""}"#, &joined);
+    for unjoined in [
+        r#"{"role":"user"}"#,
+        r#"{"role":"user","content":null}"#,
+        r#"{"role":"other","content":"x"}"#,
+        r#"{"role":"user","content":"x","content":"y"}"#,
+        r#"{"role":"system","content":"x"}"#,
+    ] {
+        check(unjoined, &format!("{own},{unjoined}"));
+    }
+}
+
+#[test]
 fn an_answer_joins_a_summary_that_follows() {
     let calls =
         r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;

@@ -93,7 +93,7 @@ fn lenient_reading_keeps_what_it_cannot_read() {
         [
             "user: text=a",
             "user: text=b",
-            "user!hidden: opaque a number=7"
+            "user!hidden: opaque unreadable=7"
         ]
     );
     let whole = script([keep(1), keep(2)]);
@@ -124,7 +124,7 @@ fn odd_messages_pass_through_whole() {
             .collect();
         assert_eq!(faults, [(2, found)], "{message}");
         let shown = &shape(&document.conversations()[0])[1];
-        assert_eq!(*shown, format!("user!hidden: opaque an object={message}"));
+        assert_eq!(*shown, format!("user!hidden: opaque unreadable={message}"));
         // Cuts do not reach it.
         assert_eq!(
             render(&document, [keep(0), edit(1, [cut(0, 0..2, "x")])]),
