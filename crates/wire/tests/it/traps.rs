@@ -67,10 +67,23 @@ fn refusals_say_where_what_and_what_instead() {
         "line 2: message 1 is a number, expected a message object; read leniently to keep it as it is",
     );
     check(
-        b"[{\"content\":\"x\"}]",
-        "line 1: message 0 is an object without `role`, expected a message with a role; \
+        b"[{\"role\":\"user\",\"content\":\"x\"},{\"content\":\"x\"}]",
+        "line 1: message 1 is an object without `role`, expected a message with a role; \
          read leniently to keep it as it is",
     );
+    // Lists of something else.
+    check(
+        b"[\n{\"content\":\"x\"}]",
+        &format!("line 2: found an object with `content` in a list, {known}"),
+    );
+    check(
+        b"{\"type\":\"system\",\"content\":\"s\"}\n{\"type\":\"user\",\"content\":\"q\"}",
+        &format!("line 1: found an object with `type`, `content`, {known}"),
+    );
+    let parts =
+        br#"{"uuid":"u","sessionId":"s","type":"user","message":{"role":"user","parts":[]}}"#;
+    let found = "an object with `uuid`, `sessionId`, `type`, `message`";
+    check(parts, &format!("line 1: found {found}, {known}"));
 }
 
 fn fault(line: usize, found: &str, expected: &'static str) -> Fault {
