@@ -3,15 +3,86 @@
 //! A counter gives every message a [`Weight`]: weights add up exactly, and [`TokenCounter::tokens`] turns a
 //! sum into tokens at the end. So totals are prefix sums, and a formula that divides once over the whole
 //! transcript (bytes / 4) is as additive as one that rounds per message.
+//!
+//! A counter of one's own is any type with the trait:
+//!
+//! ```
+//! use conspectus_core::count::{CounterId, TokenCounter, Weight};
+//! use conspectus_core::view::{MessageView, PartRef, Texts};
+//!
+//! /// Two tokens a line of text.
+//! struct Lines;
+//!
+//! impl TokenCounter for Lines {
+//!     fn id(&self) -> CounterId {
+//!         CounterId::custom(1)
+//!     }
+//!
+//!     fn message(&self, message: &MessageView, texts: &dyn Texts) -> Weight {
+//!         let message_at = |part| PartRef { message: message.handle, part };
+//!         let parts = 0..message.parts.len() as u16;
+//!         parts.map(|part| self.text(&texts.text(message_at(part)))).sum()
+//!     }
+//!
+//!     fn text(&self, text: &str) -> Weight {
+//!         2 * text.lines().count() as Weight
+//!     }
+//!
+//!     fn added_message(&self, text: &str) -> Weight {
+//!         self.text(text)
+//!     }
+//!
+//!     fn tokens(&self, weight: Weight) -> u64 {
+//!         weight
+//!     }
+//! }
+//!
+//! assert_eq!(Lines.tokens(Lines.text("one\ntwo") + Lines.text("three")), 6);
+//! ```
+
+mod bytes4;
+mod estimator;
+mod langchain;
+mod pyspell;
+
+pub use bytes4::{Bytes4, Words};
+pub use estimator::Estimator;
+pub use langchain::{LangChain, scaled_total};
+
+use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
 use crate::patch::{Patch, Patched};
+use crate::policy::CounterChoice;
 use crate::view::{MessageView, Texts};
 
 /// Which counter made a figure. Figures of different counters are never compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CounterId(pub u32);
+
+impl CounterId {
+    /// [`Estimator`]. The number changes when its constants do.
+    pub const ESTIMATOR: Self = Self(1);
+    /// [`Bytes4`].
+    pub const BYTES4: Self = Self(2);
+    /// [`Words`].
+    pub const WORDS: Self = Self(3);
+    /// Exact, vocabulary `o200k_base`.
+    pub const O200K: Self = Self(0x2_0001);
+    /// Exact, vocabulary `cl100k_base`.
+    pub const CL100K: Self = Self(0x2_0002);
+
+    /// [`LangChain`] at this many tenths of a character a token.
+    pub const fn langchain(tenths: u16) -> Self {
+        Self(0x1_0000 + tenths as u32)
+    }
+
+    /// A host's own counter; `number` below 2³¹ is the host's to give.
+    pub const fn custom(number: u32) -> Self {
+        Self(0x8000_0000 | number)
+    }
+}
 
 /// What a message weighs, in the counter's own unit.
 pub type Weight = u64;
@@ -40,5 +111,43 @@ pub trait TokenCounter: Send + Sync {
         } else {
             self.message(message, &Patched::new(texts, message.handle, patches))
         }
+    }
+}
+
+/// The counter that a policy names.
+pub fn counter_for(choice: CounterChoice) -> Arc<dyn TokenCounter> {
+    match choice {
+        CounterChoice::Estimator => Arc::new(Estimator::new()),
+        CounterChoice::LangChain { tenths } => Arc::new(LangChain::new(tenths)),
+        CounterChoice::Bytes4 => Arc::new(Bytes4),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_choice_has_its_own_id() {
+        let choices = [
+            CounterChoice::Estimator,
+            CounterChoice::Bytes4,
+            CounterChoice::LangChain { tenths: 40 },
+            CounterChoice::LangChain { tenths: 33 },
+        ];
+        let mut ids: Vec<_> = choices.map(|c| counter_for(c).id().0).into();
+        ids.extend(
+            [
+                CounterId::WORDS,
+                CounterId::O200K,
+                CounterId::CL100K,
+                CounterId::custom(0),
+            ]
+            .map(|id| id.0),
+        );
+        ids.sort_unstable();
+        let before = ids.len();
+        ids.dedup();
+        assert_eq!(ids.len(), before);
     }
 }

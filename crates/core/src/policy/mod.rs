@@ -3,11 +3,23 @@
 //! [`Policy::resolve`] is the one place where options become numbers. Everything after it reads numbers.
 
 mod options;
+mod presets;
+mod problem;
+mod resolve;
+#[cfg(test)]
+mod tests;
+mod window;
 
 pub use options::{
     CauseOfOff, Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen,
     Strategy, TriggerOption,
 };
+pub use presets::{
+    ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
+};
+pub use problem::{At, Conflict, Number, PolicyError, PolicyWarning, Unit};
+pub use resolve::Resolved;
+pub use window::MIN_WINDOW;
 
 use std::sync::Arc;
 

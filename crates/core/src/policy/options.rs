@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A set of defaults and meanings. See `docs/presets.md` for the whole table.
+/// A set of defaults and meanings. See `docs/configuration.md` for the whole table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
@@ -49,6 +49,8 @@ pub enum TriggerOption {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeepOption {
+    /// The smaller of a quarter of the conversation and a tenth of the window.
+    Auto,
     /// This many messages.
     Messages(u64),
     /// This many tokens.
@@ -160,6 +162,18 @@ pub struct Options {
     pub on_failure: Option<OnFailure>,
     /// The summary's own cap.
     pub max_summary_tokens: Option<u64>,
+    /// Further tries after a failed call or a reply that is not accepted; 0 = one call.
+    pub max_retries: Option<u32>,
+    /// Each call of the summariser must answer within this time.
+    pub call_timeout_ms: Option<u64>,
+    /// The whole attempt must end within this time.
+    pub deadline_ms: Option<u64>,
+    /// Chunks that may be summarised at the same time.
+    pub max_parallel: Option<u32>,
+    /// Failed automatic attempts in a row that open the breaker.
+    pub breaker_failures: Option<u32>,
+    /// How long the breaker stays open; 0 = it never holds anything back.
+    pub breaker_cooldown_ms: Option<u64>,
     /// The window, where the host knows better than the model's profile.
     pub max_context: Option<u64>,
     /// Tokens of the window that belong to the reply.

@@ -9,6 +9,7 @@
 mod chain;
 mod counts;
 mod ids;
+mod order;
 mod record;
 mod view;
 mod write;
@@ -38,6 +39,10 @@ impl SessionFormat for ClaudeCode {
         let (records, mut faults) = record::read(&source, options.lenient)?;
         let active = chain::active(&records);
         let mut conversation = Conversation::new(label(&source, &records), source.clone());
+        let is_shape = |record: &&Record| record.kind == RecordKind::RequestShape;
+        if let Some(shape) = records.iter().rfind(is_shape) {
+            conversation.fixed = view::fixed(source.text(), shape);
+        }
         let mut replies = Replies::default();
         for index in active.sequence {
             let record = &records[index];

@@ -51,6 +51,8 @@ pub(super) enum RecordKind {
     LocalCommand,
     /// Something that the client showed the model between messages.
     Attachment,
+    /// The system prompt and tools of a request, written down by newer clients when they change.
+    RequestShape,
     /// All else: progress, snapshots, titles, and whatever is still to come.
     Other,
 }
@@ -86,6 +88,12 @@ impl Record {
             self.kind,
             RecordKind::User { .. } | RecordKind::Assistant { .. }
         )
+    }
+
+    /// A message, or what the model is shown beside the messages, or a boundary: the newest of these is where
+    /// the session stands.
+    pub(super) fn is_in_talk(&self) -> bool {
+        !matches!(self.kind, RecordKind::RequestShape | RecordKind::Other)
     }
 
     /// Something that the user said.
@@ -201,6 +209,7 @@ fn kind(object: &Object<'_>) -> RecordKind {
             api_error: object.is_true("isApiErrorMessage"),
         },
         Some("attachment") => RecordKind::Attachment,
+        Some("api-request-shape") => RecordKind::RequestShape,
         Some("system") => match object.string("subtype").as_deref() {
             Some("compact_boundary") => RecordKind::Boundary(preserved(object)),
             Some("local_command") => RecordKind::LocalCommand,

@@ -6,8 +6,8 @@ use conspectus_core::id::Handle;
 use conspectus_core::view::{ContentForm, MessageView, PartKind, Role, Usage};
 
 use super::record::{Record, RecordKind};
-use crate::conversation::{Emptied, Home, Message, TextAt};
-use crate::json::{Array, Kind, Object, depth};
+use crate::conversation::{Emptied, Fixed, Home, Message, TextAt};
+use crate::json::{Array, Kind, Object, depth, string};
 use crate::read::{self, Builder, Odd};
 
 /// The view of a record and where its parts stand; `None` for a record that the model is not shown.
@@ -23,7 +23,7 @@ pub(super) fn view(
             "a message that nests less than 120 levels deep",
         ));
     }
-    if matches!(record.kind, RecordKind::Boundary(_) | RecordKind::Other) {
+    if !record.is_in_talk() || matches!(record.kind, RecordKind::Boundary(_)) {
         return Ok(None);
     }
     let object = read::unique(record.span.text(source), "a record with each key once")?;
@@ -46,9 +46,22 @@ pub(super) fn view(
         }
         RecordKind::LocalCommand => reader.texts(object.get("content")),
         RecordKind::Attachment => reader.attachment(),
-        RecordKind::Assistant { api_error: true } | RecordKind::Boundary(_) | RecordKind::Other => {
-            Ok(None)
-        }
+        RecordKind::Assistant { api_error: true }
+        | RecordKind::Boundary(_)
+        | RecordKind::RequestShape
+        | RecordKind::Other => Ok(None),
+    }
+}
+
+/// The system prompt and the tools of a request that the client wrote down.
+pub(super) fn fixed(source: &str, shape: &Record) -> Fixed {
+    let record = Object::of(shape.span.text(source)).unwrap_or_default();
+    let shape = record.object("shape").unwrap_or_default();
+    let system = shape.value("system").map(strings).unwrap_or_default();
+    let system: Vec<_> = system.into_iter().map(string::decode).collect();
+    Fixed {
+        system: system.join("\n"),
+        tools: shape.value("tools").unwrap_or_default().to_owned(),
     }
 }
 

@@ -318,7 +318,7 @@ impl<'a> Appended<'a> {
         lines
     }
 
-    /// The client looks for the boundary's subtype near the start of the line, so that stands first.
+    /// Its members stand in the client's own order.
     fn boundary(&self, id: &str, anchor: &str, context: &RenderContext) -> String {
         let trigger = if context.automatic { "auto" } else { "manual" };
         let (before, after) = (context.tokens_before, context.tokens_after);

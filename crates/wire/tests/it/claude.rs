@@ -1,6 +1,6 @@
 //! Claude Code's session files: what is in sight, what a compaction appends, and that both agree.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use conspectus_core::projection::{BlockKind, Piece, Projection};
 use conspectus_core::view::{PartKind, Role, Usage};
@@ -263,6 +263,23 @@ fn who_said_it() {
         ",\"message\":{\"role\":\"user\",\"content\":\"x\"}",
         &[],
     );
+}
+
+#[test]
+fn what_the_last_request_sent_beside_the_messages() {
+    let shape = |tool: &str| {
+        format!(
+            "{{\"type\":\"api-request-shape\",\"shape\":{{\"system\":[{{\"type\":\"text\",\"text\":\"be\"}},\
+             {{\"type\":\"text\",\"text\":\"brief\"}}],\"tools\":[{{\"name\":\"{tool}\"}}]}}}}\n"
+        )
+    };
+    let document = open(&(shape("Read") + &session() + &shape("Bash")));
+    let fixed = document.conversations()[0].fixed();
+    assert_eq!(
+        (fixed.system.as_str(), fixed.tools.as_str()),
+        ("be\nbrief", "[{\"name\":\"Bash\"}]")
+    );
+    assert_eq!(crate::support::shape(&document.conversations()[0]), SIGHT);
 }
 
 #[test]
@@ -560,34 +577,33 @@ fn a_torn_last_line_gets_its_line_end() {
 
 /// The session files of the shared data.
 fn files() -> Vec<PathBuf> {
-    let Some(folder) = shared() else {
+    let Some(shared) = shared() else {
         return Vec::new();
     };
-    let mut files = Vec::new();
-    for folder in std::fs::read_dir(folder.join("data")).unwrap() {
-        let folder = folder.unwrap().path();
-        let name = folder.file_name().unwrap().to_string_lossy().into_owned();
-        if !name.starts_with("claude-code-") && name != "agent-sessions-fixtures" {
-            continue;
-        }
-        for file in std::fs::read_dir(folder).unwrap() {
-            let file = file.unwrap().path();
-            let of_claude =
-                name != "agent-sessions-fixtures" || file.to_string_lossy().contains("__claude__");
-            if of_claude && file.extension().is_some_and(|e| e == "jsonl") {
-                files.push(file);
-            }
-        }
-    }
+    let list = |folder: PathBuf| {
+        let entries = std::fs::read_dir(folder).expect("the folder is readable");
+        entries.map(|entry| entry.expect("the folder is readable").path())
+    };
+    let is_ours = |file: &PathBuf| {
+        let path = file.to_string_lossy();
+        path.ends_with(".jsonl") && (path.contains("/claude-code-") || path.contains("__claude__"))
+    };
+    let folders = list(shared.join("data")).filter(|folder| folder.is_dir());
+    let mut files: Vec<_> = folders.flat_map(list).filter(is_ours).collect();
     files.sort();
     files
+}
+
+fn name(file: &Path) -> String {
+    let name = file.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
 }
 
 #[test]
 fn counts_of_the_shared_files() {
     let mut checked = 0;
-    for file in files() {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+    for file in &files() {
+        let name = name(file);
         let source = std::fs::read_to_string(file.with_file_name("SOURCE.md")).unwrap();
         let row = source
             .lines()
@@ -605,7 +621,7 @@ fn counts_of_the_shared_files() {
             images: number(10).unwrap(),
             summaries: number(11).unwrap(),
         };
-        let document = open_leniently(&std::fs::read_to_string(&file).unwrap());
+        let document = open_leniently(&std::fs::read_to_string(file).unwrap());
         assert_eq!(document.record_counts(), Some(expect), "{name}");
         checked += 1;
     }
@@ -623,7 +639,7 @@ fn every_shared_file_compacts_and_reads_back() {
         println!("shared data not found, 30 checks left out");
     }
     for file in &files {
-        let name = file.file_name().unwrap().to_string_lossy().into_owned();
+        let name = name(file);
         let text = std::fs::read_to_string(file).unwrap();
         if name != "edge_cases.jsonl" {
             let found = Document::open(text.clone().into_bytes(), &OpenOptions::default());
@@ -653,23 +669,14 @@ fn compacted(name: &str, text: &str, share: usize) -> String {
         if n != 0 && n < first {
             continue;
         }
-        let handle = u32::try_from(n).unwrap();
-        let long = view.parts.iter().position(|part| {
-            matches!(part.kind, PartKind::Result { .. }) && part.len > 100 && view.parts.len() == 1
-        });
-        match long {
-            Some(part) => {
-                let patch = cut(
-                    u16::try_from(part).unwrap(),
-                    0..view.parts[part].len,
-                    "[cut]",
-                );
-                pieces.push(edit(handle, [patch]));
-                let (head, _) = shown[n].split_once('=').unwrap();
+        match view.parts[..] {
+            [ref part] if part.len > 100 && matches!(part.kind, PartKind::Result { .. }) => {
+                pieces.push(edit(view.handle.0, [cut(0, 0..part.len, "[cut]")]));
+                let head = shown[n].split('=').next().unwrap_or_default();
                 expect.push(format!("{head}=[cut]"));
             }
-            None => {
-                pieces.push(keep(handle));
+            _ => {
+                pieces.push(keep(view.handle.0));
                 expect.push(shown[n].clone());
             }
         }

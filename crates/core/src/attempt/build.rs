@@ -1,0 +1,188 @@
+//! The records that an attempt commits, measured by one counter over the same parts.
+
+use crate::attempt::{Attempt, Snapshot};
+use crate::count::Weight;
+use crate::frame;
+use crate::id::NodeId;
+use crate::outcome::{Measured, Reason};
+use crate::patch::Patch;
+use crate::policy::Placement;
+use crate::project::dangling;
+use crate::ranges::NodeRanges;
+use crate::record::{Patches, RECORD_FORMAT, Record, Summary};
+use crate::thread::Sources;
+use crate::unit::Pos;
+
+impl Snapshot {
+    /// Patches in force when the attempt began.
+    pub(super) fn patches_before(&self) -> Patches {
+        let mut patches = self
+            .active
+            .as_ref()
+            .map(|r| r.patches.clone())
+            .unwrap_or_default();
+        patches.extend(self.live.iter().map(|(node, p)| (*node, p.clone())));
+        patches
+    }
+
+    /// Whether the message at `at` was folded before.
+    pub(super) fn was_folded(&self, at: Pos) -> bool {
+        self.active
+            .as_ref()
+            .is_some_and(|r| r.removed.contains(self.branch.path()[at]))
+    }
+
+    /// What the messages at these positions weigh as they are sent with `patches`.
+    pub(super) fn weight(
+        &self,
+        positions: impl Iterator<Item = Pos>,
+        patches: &Patches,
+        src: Sources<'_>,
+    ) -> Weight {
+        positions
+            .map(|at| {
+                let edits: &[Patch] = patches.get(&self.branch.path()[at]).map_or(&[], |p| p);
+                src.counter.patched(self.branch.view(at), src.texts, edits)
+            })
+            .sum()
+    }
+}
+
+impl Attempt {
+    pub(super) fn patches_at(&self, at: Pos) -> &[Patch] {
+        self.patches
+            .get(&self.s.branch.path()[at])
+            .map_or(&[], |p| p)
+    }
+
+    /// A record of pruning alone: list, summary and ledger are those of before.
+    pub(super) fn pruning_record(&self, _src: Sources<'_>) -> Record {
+        let active = self.s.active.as_deref();
+        let summary = active.and_then(|r| r.summary.clone());
+        let saved = self.pruned.saved;
+        let measured = Measured {
+            tokens_after: Some(self.s.size.tokens.saturating_sub(saved)),
+            tokens_pruned: saved,
+            ..self.measured_before()
+        };
+        let summaries = active.map_or(0, |r| r.summaries);
+        let removed = active.map(|r| r.removed.clone()).unwrap_or_default();
+        let placement = active.map_or(self.s.policy.placement, |r| r.placement);
+        self.record(
+            summary,
+            placement,
+            removed,
+            self.patches.clone(),
+            measured,
+            Vec::new(),
+            summaries,
+        )
+    }
+
+    /// A record of a new summary.
+    pub(super) fn compaction_record(&self, summary: Summary, src: Sources<'_>) -> Record {
+        let s = &self.s;
+        let path = s.branch.path();
+        let goes = |at: Pos| s.plan.fates[at] == crate::plan::Fate::Goes;
+        let removed = NodeRanges::collect(path, |at| goes(at) || s.was_folded(at));
+        let patches = self
+            .patches
+            .iter()
+            .filter(|(node, _)| !removed.contains(**node));
+        let patches: Patches = patches.map(|(node, p)| (*node, p.clone())).collect();
+        let placement = s.policy.placement;
+        let after = self.tokens_after(&summary.text, src);
+        let shown = frame_weight(&summary.text, placement, src);
+        let folded = s
+            .plan
+            .going()
+            .filter(|at| !s.branch.view(*at).flags.summary)
+            .count() as u64;
+        let measured = Measured {
+            tokens_after: Some(after.saturating_add_signed(s.goal.footing)),
+            messages_removed: folded,
+            tokens_pruned: self.pruned.saved,
+            summary_tokens: src.counter.tokens(shown),
+            ..self.measured_before()
+        };
+        let mut why = self.reasons.clone();
+        let kept_calls = dangling(&s.branch, &s.pending).filter(|c| !removed.contains(path[c.at]));
+        why.extend(kept_calls.map(|c| Reason::DanglingCall(c.id.clone())));
+        if after > s.goal.target {
+            why.push(Reason::TargetMissed);
+        }
+        if after > s.goal.limit {
+            why.push(Reason::OverLimit);
+        }
+        let summaries = s.active.as_ref().map_or(0, |r| r.summaries) + 1;
+        self.record(
+            Some(summary),
+            placement,
+            removed,
+            patches,
+            measured,
+            why,
+            summaries,
+        )
+    }
+
+    #[expect(clippy::too_many_arguments, reason = "one place that fills a record")]
+    fn record(
+        &self,
+        summary: Option<Summary>,
+        placement: Placement,
+        removed: NodeRanges,
+        patches: Patches,
+        measured: Measured,
+        why: Vec<Reason>,
+        summaries: u32,
+    ) -> Record {
+        let upto = self.s.branch.head().unwrap_or(NodeId(0));
+        Record {
+            id: self.next_record,
+            attempt: self.s.attempt,
+            parent: self.parent,
+            format: RECORD_FORMAT,
+            upto,
+            prefix: self.s.branch.prefix(),
+            removed,
+            patches,
+            summary,
+            placement,
+            ledger: self.s.ledger.clone(),
+            measured,
+            moment: self.s.moment,
+            why,
+            summaries,
+        }
+    }
+
+    /// The estimate of the request with `summary` in force.
+    pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
+        let shown = frame_weight(summary, self.s.policy.placement, src);
+        src.counter
+            .tokens(self.fixed_weight() + self.staying_weight(src) + shown)
+    }
+
+    /// What stays whatever the summary says.
+    pub(super) fn staying_weight(&self, src: Sources<'_>) -> Weight {
+        self.s
+            .weight(self.s.plan.staying().map(|(at, _)| at), &self.patches, src)
+    }
+
+    pub(super) fn fixed_weight(&self) -> Weight {
+        if self.s.policy.counted == crate::policy::Counted::Request {
+            self.s.fixed.weight
+        } else {
+            0
+        }
+    }
+}
+
+/// What showing a summary weighs.
+pub(super) fn frame_weight(summary: &str, placement: Placement, src: Sources<'_>) -> Weight {
+    frame::blocks(summary, placement)
+        .iter()
+        .map(|block| src.counter.added_message(&block.text))
+        .sum()
+}

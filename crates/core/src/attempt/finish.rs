@@ -1,0 +1,110 @@
+//! The digest's turn, and the last judgement of a summary: what replaces must be smaller.
+
+use super::Attempt;
+use super::build::frame_weight;
+use crate::digest::{DigestSource, digest};
+use crate::effect::{Failure, Refusal};
+use crate::outcome::{Outcome, Reason};
+use crate::plan::Fate;
+use crate::record::{Author, Summary};
+use crate::thread::Sources;
+use crate::view::MessageView;
+
+/// Below this a digest says too little to be worth a change of the history.
+const LEAST_DIGEST_TOKENS: u64 = 24;
+/// What a digest gets when the target leaves no room: enough to go on with.
+const DIGEST_FLOOR_TOKENS: u64 = 512;
+
+impl Attempt {
+    /// The deterministic digest takes the summary's place.
+    pub(super) fn digest(&mut self, src: Sources<'_>) {
+        let Some(budget) = self.digest_budget(src) else {
+            self.reasons.push(Reason::Irreducible);
+            return self.fail(Outcome::Rejected, self.failure.clone());
+        };
+        let s = &self.s;
+        let views = |is_in: &dyn Fn(usize) -> bool| -> Vec<&MessageView> {
+            (0..s.branch.len())
+                .filter(|at| is_in(*at))
+                .map(|at| s.branch.view(at).as_ref())
+                .collect()
+        };
+        // The history keeps everything, so each digest is made anew from all that is folded, not from the last one.
+        let folded = views(&|at| s.was_folded(at) || s.plan.fates[at] == Fate::Goes);
+        let kept = views(&|at| matches!(s.plan.fates[at], Fate::Stays(_)));
+        let source = DigestSource {
+            kept: &kept,
+            ..DigestSource::new(&folded, src.texts, &s.ledger)
+        };
+        let text = digest(&source, budget, src.counter).text;
+        if text.trim().is_empty() || !self.is_smaller(&text, src) {
+            return self.fail(Outcome::Rejected, self.failure.clone());
+        }
+        self.summarised(
+            Summary {
+                text: text.into(),
+                author: Author::Digest,
+            },
+            src,
+        );
+    }
+
+    /// Whether a summary of what can go could make the request smaller by the minimum gain.
+    pub(super) fn would_pay(&self, src: Sources<'_>) -> bool {
+        let s = &self.s;
+        let says_something = s.plan.going().any(|at| !s.branch.view(at).flags.summary);
+        says_something
+            && (s.policy.strict_parity
+                || self
+                    .room(src)
+                    .is_some_and(|room| room >= LEAST_DIGEST_TOKENS))
+    }
+
+    /// The most tokens that a summary may have for the compaction to pay.
+    fn room(&self, src: Sources<'_>) -> Option<u64> {
+        let s = &self.s;
+        s.size
+            .estimated
+            .checked_sub(s.goal.minimum_gain + self.without_summary(src) + 1)
+    }
+
+    /// What the request holds beside the summary's own text.
+    fn without_summary(&self, src: Sources<'_>) -> u64 {
+        let frame = frame_weight("", self.s.policy.placement, src);
+        src.counter
+            .tokens(self.fixed_weight() + self.staying_weight(src) + frame)
+    }
+
+    /// Tokens for the digest: what the target leaves, at least enough to go on with, and never so much that
+    /// the compaction would not pay. `None`: no digest can pay.
+    fn digest_budget(&self, src: Sources<'_>) -> Option<u64> {
+        let pays = self.room(src)?;
+        let room = self.s.goal.target.saturating_sub(self.without_summary(src));
+        let budget = room
+            .max(DIGEST_FLOOR_TOKENS)
+            .min(self.s.policy.summary.max_tokens)
+            .min(pays);
+        Some(budget).filter(|b| *b >= LEAST_DIGEST_TOKENS)
+    }
+
+    /// Whether the request with this summary is smaller by the minimum gain. Under `strict_parity` the minimum
+    /// gain is 0 and anything passes.
+    pub(super) fn is_smaller(&self, summary: &str, src: Sources<'_>) -> bool {
+        self.s.policy.strict_parity
+            || self.tokens_after(summary, src) + self.s.goal.minimum_gain <= self.s.size.estimated
+    }
+
+    /// A model's text, judged by size.
+    ///
+    /// # Errors
+    /// It is over its cap or replaces nothing.
+    pub(super) fn judge(&self, text: &str, src: Sources<'_>) -> Result<(), Failure> {
+        if src.counter.tokens(src.counter.text(text)) > self.s.policy.summary.max_tokens {
+            return Err(Failure::NotASummary(Refusal::TooLong));
+        }
+        if !self.is_smaller(text, src) {
+            return Err(Failure::NotASummary(Refusal::NotSmaller));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,381 @@
+//! A model at work: chunks in parallel within a limit, partial results cached, failures retried or passed on.
+
+use std::sync::Arc;
+
+use super::{Attempt, Phase};
+use crate::effect::{
+    CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route, SummaryInput,
+    SummaryRequest,
+};
+use crate::id::Ident;
+use crate::project;
+use crate::projection::Piece;
+use crate::record::{Author, Summary};
+use crate::summary::{self, Chunk, Passage};
+use crate::thread::Sources;
+
+/// Summaries of summaries; each level is smaller than the one below.
+const MAX_LEVELS: u32 = 8;
+/// The first wait before a call is tried again; it doubles.
+const FIRST_WAIT_MS: Millis = 1_000;
+/// No chunk is made smaller than this.
+const LEAST_CHUNK_TOKENS: u64 = 256;
+
+/// One candidate at work.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Work {
+    candidate: usize,
+    route: Route,
+    chunks: Vec<Chunk>,
+    states: Vec<State>,
+    level: u32,
+    tries_left: u32,
+    tries_made: u32,
+    /// Tokens of transcript a call is given.
+    chunk_tokens: u64,
+    repair: Option<Refusal>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+enum State {
+    /// The cache is asked.
+    Asked,
+    Ready,
+    /// Not before this time.
+    Waiting(Millis),
+    Called {
+        call: CallNumber,
+        deadline: Millis,
+    },
+    Done(Arc<str>),
+}
+
+impl Work {
+    /// The work of the candidate with this index.
+    pub(super) fn new(candidate: usize, attempt: &mut Attempt, src: Sources<'_>) -> Self {
+        let route = attempt.s.routes[candidate].clone();
+        let summary = &attempt.s.policy.summary;
+        let instruction = attempt.instruction(None);
+        let overhead = src.counter.tokens(src.counter.text(&instruction)) + 64;
+        let most = route.max_input.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        let mut work = Self {
+            candidate,
+            chunk_tokens: most.saturating_sub(overhead).max(LEAST_CHUNK_TOKENS),
+            route,
+            chunks: Vec::new(),
+            states: Vec::new(),
+            level: 0,
+            tries_left: summary.max_retries,
+            tries_made: 0,
+            repair: None,
+        };
+        work.plan(&attempt.passages(src), attempt, src);
+        work
+    }
+
+    pub(super) fn in_flight(&self) -> impl Iterator<Item = CallNumber> + '_ {
+        self.states.iter().filter_map(|state| match state {
+            State::Called { call, .. } => Some(*call),
+            _ => None,
+        })
+    }
+
+    fn plan(&mut self, passages: &[Passage], attempt: &mut Attempt, src: Sources<'_>) {
+        if self.route.replay && self.level == 0 {
+            let key = Ident::of(&attempt.instruction(None)).then(attempt.s.branch.prefix());
+            self.chunks = vec![Chunk {
+                text: "".into(),
+                key,
+            }];
+            let tokens = attempt.s.size.tokens;
+            // A conversation that does not fit its own model any more cannot be replayed to it.
+            if tokens > self.route.max_input {
+                self.route.replay = false;
+            }
+        }
+        if !(self.route.replay && self.level == 0) {
+            let salt = Ident::of(self.route.model.as_deref().unwrap_or(""))
+                .then(Ident::of(&attempt.instruction(None)));
+            self.chunks = summary::chunks(passages, self.chunk_tokens, src.counter, salt);
+        }
+        self.states = vec![State::Asked; self.chunks.len()];
+        attempt
+            .outbox
+            .extend(self.chunks.iter().map(|c| Effect::CacheGet(c.key)));
+    }
+}
+
+impl Attempt {
+    /// Starts what can be started and looks at the time. False: it waits.
+    pub(super) fn work(&mut self, mut work: Work, now: Millis, src: Sources<'_>) -> bool {
+        let late = work
+            .states
+            .iter()
+            .enumerate()
+            .find_map(|(at, state)| match state {
+                State::Called { call, deadline } if now >= *deadline => Some((at, *call)),
+                _ => None,
+            });
+        if let Some((at, call)) = late {
+            self.outbox.push_back(Effect::Abort(call));
+            let after_ms = self.s.policy.summary.call_timeout_ms;
+            self.call_failed(work, at, now, Failure::TimedOut { after_ms }, src);
+            return true;
+        }
+        let max = (self.s.policy.summary.max_parallel as usize).max(1);
+        let mut free = max.saturating_sub(work.in_flight().count());
+        let mut started = false;
+        for at in 0..work.states.len() {
+            let ready = match work.states[at] {
+                State::Ready => true,
+                State::Waiting(until) => now >= until,
+                _ => false,
+            };
+            if ready && free > 0 {
+                free -= 1;
+                started = true;
+                let call = CallNumber(self.next_call);
+                self.next_call += 1;
+                self.model_called = true;
+                let deadline = now.saturating_add(self.s.policy.summary.call_timeout_ms);
+                let request = Box::new(self.request(&work, at, src));
+                self.outbox.push_back(Effect::Call {
+                    call,
+                    request,
+                    route: work.route.clone(),
+                    deadline,
+                });
+                self.outbox.push_back(Effect::WakeAt(deadline));
+                work.states[at] = State::Called { call, deadline };
+            }
+        }
+        self.phase = Phase::Working(Box::new(work));
+        started
+    }
+
+    fn request(&self, work: &Work, at: usize, src: Sources<'_>) -> SummaryRequest {
+        let instruction = self.instruction(work.repair);
+        let max_output_tokens = self.s.policy.summary.max_tokens.min(work.route.max_output);
+        let (input, input_tokens) = if work.route.replay && work.level == 0 {
+            let tokens = self.s.size.tokens + src.counter.tokens(src.counter.text(&instruction));
+            let conversation = self.conversation();
+            (
+                SummaryInput::Replay {
+                    conversation,
+                    instruction: instruction.into(),
+                },
+                tokens,
+            )
+        } else {
+            let document = summary::document(&work.chunks[at]);
+            let weight = src.counter.added_message(&document) + src.counter.text(&instruction);
+            let input = SummaryInput::Transcript {
+                system: instruction.into(),
+                document: document.into(),
+            };
+            (input, src.counter.tokens(weight))
+        };
+        SummaryRequest {
+            input,
+            input_tokens,
+            max_output_tokens,
+        }
+    }
+
+    /// The conversation as it was sent last, patches included.
+    fn conversation(&self) -> Arc<[Piece]> {
+        let s = &self.s;
+        let tail =
+            (s.frozen_end..s.branch.len()).map(|at| project::as_it_is(&s.branch, at, &s.live));
+        s.frozen.iter().cloned().chain(tail).collect()
+    }
+
+    fn instruction(&self, repair: Option<Refusal>) -> String {
+        let s = &self.s.policy.summary;
+        let mut text =
+            summary::instruction(s.prompt.as_deref(), self.s.focus.as_deref(), s.max_tokens);
+        if let Some(refusal) = repair {
+            text.push_str(&summary::repair(refusal));
+        }
+        text
+    }
+
+    /// The summary so far and one passage for each unit that goes.
+    fn passages(&self, src: Sources<'_>) -> Vec<Passage> {
+        let s = &self.s;
+        let before = s.active.as_ref().and_then(|r| r.summary.as_ref());
+        let mut passages: Vec<Passage> = before
+            .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
+            .into_iter()
+            .collect();
+        let going: Vec<_> = s.plan.going().collect();
+        passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
+            self.patches_at(at)
+        }));
+        passages
+    }
+
+    /// Something happened to a call or the cache.
+    pub(super) fn answered(&mut self, mut work: Work, now: Millis, input: Input, src: Sources<'_>) {
+        match input {
+            Input::Cached(key, found) => {
+                for (chunk, state) in work.chunks.iter().zip(&mut work.states) {
+                    if chunk.key == key && *state == State::Asked {
+                        *state = found.clone().map_or(State::Ready, State::Done);
+                    }
+                }
+                self.after_chunk(work, now, src);
+            }
+            Input::Reply(call, reply) => match work.called(call) {
+                Some(at) => self.replied(work, at, now, &reply, src),
+                None => self.phase = Phase::Working(Box::new(work)),
+            },
+            Input::Failed(call, failure) => match work.called(call) {
+                Some(at) => self.call_failed(work, at, now, failure, src),
+                None => self.phase = Phase::Working(Box::new(work)),
+            },
+            _ => self.phase = Phase::Working(Box::new(work)),
+        }
+    }
+
+    fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
+        match summary::accept(reply) {
+            Ok(text) => {
+                let text: Arc<str> = text.into();
+                self.outbox
+                    .push_back(Effect::CachePut(work.chunks[at].key, text.clone()));
+                work.states[at] = State::Done(text);
+                let done = work
+                    .states
+                    .iter()
+                    .filter(|s| matches!(s, State::Done(_)))
+                    .count();
+                let (done, of) = (count(done), count(work.states.len()));
+                self.emit(Event::Progress {
+                    attempt: self.s.attempt,
+                    done,
+                    of,
+                });
+                self.after_chunk(work, now, src);
+            }
+            Err(refusal) => self.call_failed(work, at, now, Failure::NotASummary(refusal), src),
+        }
+    }
+
+    /// When all chunks are done: the summary, or the next level.
+    fn after_chunk(&mut self, mut work: Work, now: Millis, src: Sources<'_>) {
+        let mut parts = Vec::new();
+        for state in &work.states {
+            match state {
+                State::Done(text) => parts.push(text.clone()),
+                _ => {
+                    self.phase = Phase::Working(Box::new(work));
+                    return;
+                }
+            }
+        }
+        let joined = parts.join("\n\n");
+        match self.judge(&joined, src) {
+            Ok(()) => {
+                let author = Author::Model(work.route.model.clone());
+                self.summarised(
+                    Summary {
+                        text: joined.into(),
+                        author,
+                    },
+                    src,
+                );
+            }
+            Err(_) if parts.len() > 1 && work.level < MAX_LEVELS => {
+                work.level += 1;
+                let passages: Vec<_> = parts
+                    .into_iter()
+                    .map(|p| Passage(format!("earlier summary: {p}\n").into()))
+                    .collect();
+                work.plan(&passages, self, src);
+                self.phase = Phase::Working(Box::new(work));
+            }
+            Err(failure) => self.call_failed(work, 0, now, failure, src),
+        }
+    }
+
+    /// Smaller pieces, once more, the next model, or what the policy says after the last.
+    fn call_failed(
+        &mut self,
+        mut work: Work,
+        at: usize,
+        now: Millis,
+        failure: Failure,
+        src: Sources<'_>,
+    ) {
+        if failure.is_context_overflow() && work.shrink(&failure) {
+            self.outbox
+                .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
+            work.level = 0;
+            let passages = self.passages(src);
+            work.plan(&passages, self, src);
+            self.phase = Phase::Working(Box::new(work));
+            return;
+        }
+        if failure.is_retryable() && work.tries_left > 0 {
+            work.tries_left -= 1;
+            let wait = match &failure {
+                Failure::Unavailable {
+                    retry_after_ms: Some(ms),
+                    ..
+                } => *ms,
+                Failure::NotASummary(refusal) => {
+                    work.repair = Some(*refusal);
+                    0
+                }
+                _ => FIRST_WAIT_MS.saturating_mul(1 << work.tries_made.min(6)),
+            };
+            work.tries_made += 1;
+            let until = now.saturating_add(wait);
+            work.states[at] = State::Waiting(until);
+            self.outbox.push_back(Effect::WakeAt(until));
+            self.phase = Phase::Working(Box::new(work));
+            return;
+        }
+        self.outbox
+            .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
+        let (attempt, model) = (self.s.attempt, work.route.model.clone());
+        self.emit(Event::ModelFailed {
+            attempt,
+            model,
+            failure: failure.clone(),
+        });
+        let next = work.candidate + 1;
+        if next < self.s.routes.len() {
+            self.phase = Phase::Working(Box::new(Work::new(next, self, src)));
+        } else {
+            self.no_model_left(failure, src);
+        }
+    }
+}
+
+impl Work {
+    fn called(&self, wanted: CallNumber) -> Option<usize> {
+        self.states
+            .iter()
+            .position(|s| matches!(s, State::Called { call, .. } if *call == wanted))
+    }
+
+    /// Makes chunks smaller after an overflow. False: they cannot be.
+    fn shrink(&mut self, failure: &Failure) -> bool {
+        if self.route.replay {
+            self.route.replay = false;
+            return true;
+        }
+        let limit = match failure {
+            Failure::ContextOverflow { limit: Some(limit) } => limit.saturating_mul(3) / 4,
+            _ => u64::MAX,
+        };
+        let smaller = (self.chunk_tokens / 2).min(limit).max(LEAST_CHUNK_TOKENS);
+        std::mem::replace(&mut self.chunk_tokens, smaller) > smaller
+    }
+}
+
+fn count(n: usize) -> u32 {
+    u32::try_from(n).unwrap_or(u32::MAX)
+}

@@ -1,0 +1,159 @@
+//! How an attempt ends, in one closed set used everywhere: library, HTTP, events, command line.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use crate::count::CounterId;
+use crate::id::{CallId, RecordId};
+
+/// When a compaction happened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Moment {
+    /// Before the model's first call of a turn.
+    PreTurn,
+    /// Inside a tool loop.
+    MidTurn,
+    /// After the provider said that the request is too large.
+    Overflow,
+    /// Beside a running conversation.
+    Background,
+    /// Somebody asked for it.
+    Manual,
+}
+
+/// How it ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// A summary was committed.
+    Compacted,
+    /// Shortening was enough; no model was called.
+    Pruned,
+    /// No trigger is met.
+    Skipped,
+    /// Asked or triggered, but nothing can be folded.
+    NothingToCompact,
+    /// The result was not better.
+    Rejected,
+    /// Every model failed.
+    Failed,
+    /// Stopped from outside.
+    Cancelled,
+    /// `enabled: false`.
+    Disabled,
+    /// The history changed below, or another attempt or run holds the thread.
+    Conflict,
+    /// The engine chose not to try now.
+    Deferred,
+    /// The configuration cannot work.
+    ConfigError,
+}
+
+impl Outcome {
+    /// The word used in every interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Compacted => "compacted",
+            Self::Pruned => "pruned",
+            Self::Skipped => "skipped",
+            Self::NothingToCompact => "nothing_to_compact",
+            Self::Rejected => "rejected",
+            Self::Failed => "failed",
+            Self::Cancelled => "cancelled",
+            Self::Disabled => "disabled",
+            Self::Conflict => "conflict",
+            Self::Deferred => "deferred",
+            Self::ConfigError => "config_error",
+        }
+    }
+}
+
+impl fmt::Display for Outcome {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.as_str())
+    }
+}
+
+/// A fact that explains an outcome or a decision.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Reason {
+    /// System text, tools and overhead reach the trigger without any message.
+    FixedPartOverTrigger,
+    /// The trigger is met, but what could still be folded brings nothing.
+    Irreducible,
+    /// The result was not smaller by the minimum gain.
+    NotSmaller,
+    /// It gained enough, but the target was missed; what stays is larger than it.
+    TargetMissed,
+    /// Even so the request is larger than the window leaves room for.
+    OverLimit,
+    /// This call was never answered; a stand-in was put for the model to read.
+    DanglingCall(CallId),
+    /// Repeated automatic failure; no attempt until the cooldown is over.
+    BreakerOpen,
+    /// Another attempt is running.
+    AttemptRunning,
+    /// A reply is still streaming.
+    StillStreaming,
+    /// Every model failed and the digest took the summary's place.
+    DigestAfterFailure,
+}
+
+/// Sizes before and after, by one counter over the same parts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Measured {
+    /// The counter.
+    pub counter: Option<CounterId>,
+    /// Tokens of the request before.
+    pub tokens_before: u64,
+    /// Tokens of the request after; `None` when nothing was committed.
+    pub tokens_after: Option<u64>,
+    /// Messages of the active window before.
+    pub messages_before: u64,
+    /// Of these: folded.
+    pub messages_removed: u64,
+    /// Messages whose parts were shortened.
+    pub messages_pruned: u64,
+    /// Tokens that pruning alone saved.
+    pub tokens_pruned: u64,
+    /// Tokens of the summary as it is shown.
+    pub summary_tokens: u64,
+}
+
+impl Measured {
+    /// Messages of the active window after.
+    pub fn messages_after(&self) -> u64 {
+        self.messages_before - self.messages_removed
+    }
+}
+
+/// What an attempt or a check came to.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Report {
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The record, where one was committed.
+    pub record: Option<RecordId>,
+    /// Sizes.
+    pub measured: Measured,
+    /// Why.
+    pub reasons: Vec<Reason>,
+    /// What went wrong, when something did.
+    pub failure: Option<crate::effect::Failure>,
+}
+
+impl Report {
+    /// A check that made no attempt.
+    pub fn without_attempt(outcome: Outcome, measured: Measured, reasons: Vec<Reason>) -> Self {
+        Self {
+            outcome,
+            record: None,
+            measured,
+            reasons,
+            failure: None,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Asking a model for a summary: what it is told, what it is given, and what counts as an answer.
+
+mod accept;
+mod prompt;
+mod transcript;
+
+pub use accept::accept;
+pub use prompt::{instruction, repair};
+pub use transcript::{CLOSE, Chunk, OPEN, Passage, chunks, document, passages};

@@ -1,0 +1,227 @@
+//! The conversation as one document: plain text, framed and escaped, cut into chunks at unit borders.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::count::TokenCounter;
+use crate::id::Ident;
+use crate::patch::{Patch, Patched};
+use crate::unit::Pos;
+use crate::view::{MediaKind, MessageView, PartKind, PartRef, Role, Texts};
+use crate::window::Branch;
+
+/// Opens the transcript in a request.
+pub const OPEN: &str = "<transcript>";
+/// Closes it.
+pub const CLOSE: &str = "</transcript>";
+
+/// The text of one unit, or of an earlier summary.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Passage(pub Arc<str>);
+
+/// What one call is given.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Chunk {
+    /// The passages, joined and escaped.
+    pub text: Arc<str>,
+    /// What a partial result is kept under.
+    pub key: Ident,
+}
+
+/// One passage for each unit among `going`, in order of their first message.
+pub fn passages<'p>(
+    branch: &Branch,
+    going: &[Pos],
+    texts: &dyn Texts,
+    patches_at: impl Fn(Pos) -> &'p [Patch],
+) -> Vec<Passage> {
+    let is_going: BTreeSet<Pos> = going.iter().copied().collect();
+    let mut told = BTreeSet::new();
+    let mut out = Vec::new();
+    for at in going {
+        if !told.insert(branch.units().index_of(*at)) {
+            continue;
+        }
+        let mut text = String::new();
+        for member in branch
+            .units()
+            .of(*at)
+            .members
+            .iter()
+            .filter(|m| is_going.contains(m))
+        {
+            let view = branch.view(*member);
+            describe(
+                &mut text,
+                view,
+                &Patched::new(texts, view.handle, patches_at(*member)),
+            );
+        }
+        out.push(Passage(text.into()));
+    }
+    out
+}
+
+fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
+    for (index, part) in view.parts.iter().enumerate() {
+        let Ok(index) = u16::try_from(index) else {
+            break;
+        };
+        let text = texts.text(PartRef {
+            message: view.handle,
+            part: index,
+        });
+        let who = match view.role {
+            _ if view.flags.summary => "earlier summary",
+            Role::System => "system",
+            Role::User if view.flags.hidden => "host",
+            Role::User => "user",
+            Role::Assistant => "assistant",
+            Role::Tool => "tool",
+        };
+        let line = match &part.kind {
+            PartKind::Text if part.inside.is_some() => format!("{text}\n"),
+            PartKind::Text => format!("{who}: {text}\n"),
+            // Reasoning is the model's own way to an answer; signed blocks must not be quoted elsewhere.
+            PartKind::Reasoning { .. } => continue,
+            PartKind::Call { tool, .. } => format!("assistant calls {tool}: {text}\n"),
+            PartKind::Result { error: true, .. } => format!("result (error): {text}\n"),
+            PartKind::Result { .. } => format!("result: {text}\n"),
+            PartKind::Media(kind) => format!("[{}]\n", media(*kind)),
+            PartKind::Opaque { label } => format!("[{label}]\n"),
+        };
+        out.push_str(&line);
+    }
+}
+
+fn media(kind: MediaKind) -> &'static str {
+    match kind {
+        MediaKind::Image => "image",
+        MediaKind::Audio => "sound",
+        MediaKind::Video => "video",
+        MediaKind::File => "file",
+    }
+}
+
+/// The passages in chunks of at most `max_tokens`, in order. A passage that alone is too long is split at line
+/// ends, so nothing is left out. `salt` goes into the keys: what else the result depends on.
+pub fn chunks(
+    passages: &[Passage],
+    max_tokens: u64,
+    counter: &dyn TokenCounter,
+    salt: Ident,
+) -> Vec<Chunk> {
+    let size = |text: &str| counter.tokens(counter.text(text));
+    let mut out = Vec::new();
+    let mut text = String::new();
+    let mut used = 0;
+    let mut flush = |text: &mut String| {
+        if !text.is_empty() {
+            let key = salt.then(Ident::of(text));
+            out.push(Chunk {
+                text: Arc::from(std::mem::take(text)),
+                key,
+            });
+        }
+    };
+    for passage in passages {
+        let escaped = escape(&passage.0);
+        for piece in split(&escaped, max_tokens, &size) {
+            let cost = size(piece);
+            if used + cost > max_tokens {
+                flush(&mut text);
+                used = 0;
+            }
+            used += cost;
+            text.push_str(piece);
+        }
+    }
+    flush(&mut text);
+    out
+}
+
+/// `text` in pieces of at most `max_tokens`, cut behind line ends where there are any.
+fn split<'t>(text: &'t str, max_tokens: u64, size: &impl Fn(&str) -> u64) -> Vec<&'t str> {
+    let mut out = Vec::new();
+    let mut rest = text;
+    while !rest.is_empty() && size(rest) > max_tokens {
+        let mut end = largest_fitting(rest, max_tokens, size);
+        if let Some(line) = rest[..end].rfind('\n').filter(|at| *at * 2 > end) {
+            end = line + 1;
+        }
+        let (piece, after) = rest.split_at(end);
+        out.push(piece);
+        rest = after;
+    }
+    if !rest.is_empty() {
+        out.push(rest);
+    }
+    out
+}
+
+/// The length of the longest prefix of at most `max_tokens`, at least one character.
+fn largest_fitting(text: &str, max_tokens: u64, size: &impl Fn(&str) -> u64) -> usize {
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let (mut low, mut high) = (0, text.len());
+    while low + 1 < high {
+        let middle = boundary(low + (high - low) / 2);
+        if middle <= low {
+            break;
+        }
+        if size(&text[..middle]) <= max_tokens {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    if low == 0 {
+        text.chars().next().map_or(0, char::len_utf8)
+    } else {
+        low
+    }
+}
+
+/// The document that a chunk is sent as.
+pub fn document(chunk: &Chunk) -> String {
+    [OPEN, "\n", &chunk.text, CLOSE].concat()
+}
+
+/// Angle brackets and ampersands as entities: data cannot close its block.
+fn escape(text: &str) -> String {
+    text.replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::QuarterBytes;
+
+    #[test]
+    fn chunks_hold_everything_and_fit() {
+        let passages: Vec<_> = (1..20)
+            .map(|n| Passage("word </transcript>\n".repeat(n).into()))
+            .collect();
+        let whole: String = passages.iter().map(|p| escape(&p.0)).collect();
+        for max in [1, 7, 40, 10_000] {
+            let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY);
+            assert_eq!(
+                chunks.iter().map(|c| c.text.as_ref()).collect::<String>(),
+                whole
+            );
+            let size = |c: &Chunk| QuarterBytes.tokens(QuarterBytes.text(&c.text));
+            assert!(chunks.iter().all(|c| size(c) <= max.max(1) + 1), "{max}");
+            assert!(
+                chunks
+                    .iter()
+                    .all(|c| document(c).matches(CLOSE).count() == 1)
+            );
+        }
+    }
+}

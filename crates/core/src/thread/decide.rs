@@ -1,0 +1,386 @@
+//! Whether something must be done before the next call of the model.
+
+use serde::{Deserialize, Serialize};
+
+use super::{Running, Size, Sources, Thread};
+use crate::attempt::{Attempt, Goal, Snapshot};
+use crate::effect::{Millis, Route};
+use crate::id::{AttemptId, CallId};
+use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
+use crate::parity;
+use crate::plan::{KeepBudget, Plan, PlanRules, plan};
+use crate::policy::{Keep, Preset};
+use crate::view::Role;
+
+/// Whether the caller waits for an attempt.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// The next call waits for it.
+    Foreground,
+    /// It runs beside the conversation and is swapped in later.
+    Background,
+}
+
+/// What to do before the next call.
+#[derive(Clone, Debug)]
+pub enum Decision {
+    /// Send [`Thread::projection`]; the report says why nothing is done.
+    Send(Report),
+    /// Run this attempt. In the background, send meanwhile.
+    Start(Box<Attempt>, Mode),
+    /// An attempt is under way and the request does not fit without it.
+    Wait(AttemptId),
+}
+
+/// A compaction that somebody asked for.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Manual {
+    /// Skips the trigger.
+    pub force: bool,
+    /// May go below `keep`, down to what the structural rules hold.
+    pub below_keep: bool,
+    /// Another `keep`, for this run only.
+    pub keep: Option<Keep>,
+    /// What the summary should pay attention to, for this run only.
+    pub focus: Option<std::sync::Arc<str>>,
+    /// The call through which the model itself asked; its message stays.
+    pub invoking: Option<CallId>,
+    /// When it happens.
+    pub moment: Moment,
+    /// The models to ask, in order; empty: the digest.
+    pub routes: Vec<Route>,
+}
+
+impl Default for Manual {
+    fn default() -> Self {
+        Self {
+            force: true,
+            below_keep: false,
+            keep: None,
+            focus: None,
+            invoking: None,
+            moment: Moment::Manual,
+            routes: Vec::new(),
+        }
+    }
+}
+
+impl Thread {
+    /// The check before a model call. O(1) while no trigger is reached.
+    pub fn before_call(&mut self, now: Millis, routes: &[Route], src: Sources<'_>) -> Decision {
+        let size = self.size(src);
+        let send = |outcome, reasons| {
+            Decision::Send(Report::without_attempt(
+                outcome,
+                self.measure(&size, src),
+                reasons,
+            ))
+        };
+        if !self.policy.enabled || self.policy.triggers.is_empty() {
+            return send(Outcome::Disabled, Vec::new());
+        }
+        let hard = self.is_triggered(&size);
+        let soft = self
+            .policy
+            .soft_tokens
+            .is_some_and(|soft| size.tokens >= soft);
+        if let Some(running) = &self.running {
+            return match hard {
+                true => Decision::Wait(running.attempt),
+                false => send(Outcome::Deferred, vec![Reason::AttemptRunning]),
+            };
+        }
+        // In the background only a model's summary pays: the digest costs nothing to wait for.
+        if !hard && (!soft || routes.is_empty()) {
+            return send(Outcome::Skipped, Vec::new());
+        }
+        if let Some(reason) = self.not_now(now) {
+            return send(Outcome::Deferred, reason);
+        }
+        if self
+            .irreducible
+            .is_some_and(|at| size.tokens < at + self.minimum_gain(at))
+        {
+            return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
+        }
+        let moment = match (hard, self.branch.views().last().map(|v| v.role)) {
+            (false, _) => Moment::Background,
+            (true, Some(Role::User))
+                if self
+                    .branch
+                    .views()
+                    .last()
+                    .is_some_and(|v| v.is_user_request()) =>
+            {
+                Moment::PreTurn
+            }
+            (true, _) => Moment::MidTurn,
+        };
+        let request = Manual {
+            moment,
+            routes: routes.to_vec(),
+            ..Manual::default()
+        };
+        let threshold = self
+            .policy
+            .triggers
+            .iter()
+            .filter(|t| size.reaches(t, self.policy.reached))
+            .filter_map(|t| t.tokens)
+            .min();
+        let mode = if hard {
+            Mode::Foreground
+        } else {
+            Mode::Background
+        };
+        self.start(&request, &size, threshold, mode, src)
+    }
+
+    /// A command: no trigger is needed unless `force` is false.
+    pub fn manual(&mut self, now: Millis, request: &Manual, src: Sources<'_>) -> Decision {
+        let size = self.size(src);
+        let send = |outcome, reasons| {
+            Decision::Send(Report::without_attempt(
+                outcome,
+                self.measure(&size, src),
+                reasons,
+            ))
+        };
+        if !self.policy.enabled {
+            return send(Outcome::Disabled, Vec::new());
+        }
+        if self.running.is_some() {
+            return send(Outcome::Conflict, vec![Reason::AttemptRunning]);
+        }
+        if !request.force && !self.is_triggered(&size) {
+            return send(Outcome::Skipped, Vec::new());
+        }
+        if request.moment != Moment::Manual
+            && let Some(reason) = self.not_now(now)
+        {
+            return send(Outcome::Deferred, reason);
+        }
+        let threshold = if request.force {
+            None
+        } else {
+            self.policy.trigger_tokens()
+        };
+        self.start(request, &size, threshold, Mode::Foreground, src)
+    }
+
+    /// What would go and stay now, and why. Changes nothing.
+    pub fn preview(&self, request: &Manual, src: Sources<'_>) -> Plan {
+        let size = self.size(src);
+        let threshold = if request.force {
+            None
+        } else {
+            self.policy.trigger_tokens()
+        };
+        self.plan(request, &size, &self.goal(request, &size, threshold), src)
+    }
+
+    /// Why an attempt must not begin now, whatever the size.
+    fn not_now(&self, now: Millis) -> Option<Vec<Reason>> {
+        if self.branch.views().last().is_some_and(|v| v.flags.partial) {
+            return Some(vec![Reason::StillStreaming]);
+        }
+        if self.breaker.is_open(now) {
+            return Some(vec![Reason::BreakerOpen]);
+        }
+        self.is_between_call_and_answers().then(Vec::new)
+    }
+
+    /// Whether the newest reply has calls that are still being answered.
+    fn is_between_call_and_answers(&self) -> bool {
+        let Some(last) = self.branch.len().checked_sub(1) else {
+            return false;
+        };
+        let units = self.branch.units();
+        units
+            .calls()
+            .iter()
+            .rev()
+            .take_while(|call| units.index_of(call.at) == units.index_of(last))
+            .any(|call| call.answers.is_empty() && !self.pending.contains(&call.id))
+    }
+
+    fn start(
+        &mut self,
+        request: &Manual,
+        size: &Size,
+        threshold: Option<u64>,
+        mode: Mode,
+        src: Sources<'_>,
+    ) -> Decision {
+        let goal = self.goal(request, size, threshold);
+        let plan = self.plan(request, size, &goal, src);
+        let attempt = AttemptId(self.next_attempt);
+        let snapshot = self.snapshot(attempt, request, *size, goal, plan, src.counter.id());
+        let Some(attempt) = Attempt::new(snapshot, src) else {
+            self.irreducible = Some(size.tokens);
+            let reasons = self.irreducible_reasons(size);
+            return Decision::Send(Report::without_attempt(
+                Outcome::NothingToCompact,
+                self.measure(size, src),
+                reasons,
+            ));
+        };
+        self.next_attempt += 1;
+        self.running = Some(Running {
+            attempt: attempt.id(),
+            mode,
+            manual: request.moment == Moment::Manual,
+        });
+        Decision::Start(Box::new(attempt), mode)
+    }
+
+    fn irreducible_reasons(&self, size: &Size) -> Vec<Reason> {
+        let over = self
+            .policy
+            .trigger_tokens()
+            .is_some_and(|t| size.fixed >= t);
+        if over {
+            vec![Reason::FixedPartOverTrigger]
+        } else {
+            vec![Reason::Irreducible]
+        }
+    }
+
+    /// What an attempt aims at. Thresholds are in reported tokens where reports are used; the plan counts by
+    /// the estimate, so the footing between the two is taken off.
+    fn goal(&self, request: &Manual, size: &Size, threshold: Option<u64>) -> Goal {
+        let footing = size.footing();
+        let on_estimate = |tokens: u64| tokens.saturating_add_signed(footing.saturating_neg());
+        let minimum_gain = self.minimum_gain(size.estimated);
+        let threshold_estimate = threshold.map(on_estimate);
+        // A command has no threshold: it aims at half of what there is.
+        let target = threshold_estimate.unwrap_or(size.estimated) / 2;
+        let pruned_enough = match threshold_estimate {
+            Some(threshold) if self.policy.preset == Preset::Nous => threshold,
+            Some(threshold) => threshold.saturating_sub(threshold / 10),
+            None => target,
+        };
+        let counts_messages = self
+            .policy
+            .triggers
+            .iter()
+            .any(|t| t.tokens.is_none() && t.messages.is_some());
+        Goal {
+            target,
+            pruned_enough: Some(pruned_enough)
+                .filter(|_| threshold.is_some() || request.force || !counts_messages),
+            limit: on_estimate(self.policy.input_limit()),
+            minimum_gain,
+            footing,
+        }
+    }
+
+    /// A share of `tokens`, at least one token.
+    fn minimum_gain(&self, tokens: u64) -> u64 {
+        (tokens.saturating_mul(u64::from(self.policy.minimum_gain_permille)) / 1000).max(1)
+    }
+
+    fn plan(&self, request: &Manual, size: &Size, goal: &Goal, src: Sources<'_>) -> Plan {
+        let keep = request.keep.unwrap_or(self.policy.keep);
+        let conversation = size.estimated.saturating_sub(size.fixed);
+        let auto = (conversation / 4)
+            .min(self.policy.window / 10)
+            .min(goal.target / 2);
+        let budget = KeepBudget::of(keep, auto, |tokens| weight_of(src.counter, tokens));
+        let mut rules = PlanRules {
+            keep: Some(budget).filter(|_| !request.below_keep),
+            pending: Some(&self.pending),
+            invoking: request.invoking.as_ref(),
+            cut_signed_turn: false,
+        };
+        let present = |at| !self.is_folded(at);
+        let weight = |at| {
+            src.counter
+                .patched(self.branch.view(at), src.texts, self.patches_at(at))
+        };
+        if self.policy.strict_parity && self.policy.preset != Preset::Default {
+            return parity::plan(&self.branch, &present, &weight, budget, self.policy.preset);
+        }
+        let first = plan(&self.branch, &present, &weight, &rules);
+        let stays: u64 = first.staying().map(|(at, _)| weight(at)).sum();
+        if src.counter.tokens(stays) + size.fixed
+            <= goal
+                .limit
+                .min(goal.target.max(goal.pruned_enough.unwrap_or(0)))
+        {
+            return first;
+        }
+        // Protecting an open signed turn for ever would make it the end of the conversation.
+        rules.cut_signed_turn = true;
+        let second = plan(&self.branch, &present, &weight, &rules);
+        if second.going().count() > first.going().count() {
+            second
+        } else {
+            first
+        }
+    }
+
+    fn snapshot(
+        &self,
+        attempt: AttemptId,
+        request: &Manual,
+        size: Size,
+        goal: Goal,
+        plan: Plan,
+        counter: crate::count::CounterId,
+    ) -> Snapshot {
+        Snapshot {
+            attempt,
+            record: self.next_record(),
+            branch: self.branch.clone(),
+            active: self.active().cloned(),
+            live: self.live.clone(),
+            frozen: self.frozen.pieces.clone(),
+            frozen_end: self.frozen.end,
+            ledger: self.ledger.clone(),
+            pending: self.pending.clone(),
+            policy: self.policy.clone(),
+            fixed: self.fixed.clone(),
+            expect: self.expect(),
+            counter,
+            size,
+            goal,
+            plan,
+            moment: request.moment,
+            focus: request.focus.clone(),
+            routes: request.routes.clone(),
+        }
+    }
+
+    pub(super) fn measured(&self, src: Sources<'_>) -> Measured {
+        self.measure(&self.size(src), src)
+    }
+
+    fn measure(&self, size: &Size, src: Sources<'_>) -> Measured {
+        Measured {
+            counter: Some(src.counter.id()),
+            tokens_before: size.tokens,
+            tokens_after: Some(size.tokens),
+            messages_before: size.messages,
+            ..Measured::default()
+        }
+    }
+}
+
+/// The largest weight that is at most `tokens`. Counters only have to be monotone.
+fn weight_of(counter: &dyn crate::count::TokenCounter, tokens: u64) -> u64 {
+    let (mut low, mut high) = (0, 1u64);
+    while counter.tokens(high) <= tokens && high < u64::MAX / 4 {
+        (low, high) = (high, high * 2);
+    }
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if counter.tokens(middle) <= tokens {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    low
+}

@@ -1,0 +1,428 @@
+//! One conversation: what happened, what is shown, and whether something must be done before the next call.
+//!
+//! [`Thread`] owns every decision that spans more than one compaction: trigger, single flight, breaker,
+//! overflow, late messages, undo. It has no clock, no bytes and no I/O: time, texts and the counter are
+//! arguments. It never compacts by itself; it starts an [`Attempt`](crate::attempt::Attempt), which a driver
+//! runs, and takes the attempt's record in [`Thread::commit`].
+
+mod commit;
+mod decide;
+mod guard;
+mod live;
+mod size;
+#[cfg(test)]
+mod tests;
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use serde::{Deserialize, Serialize};
+
+pub use decide::{Decision, Manual, Mode};
+pub use guard::{BreakerState, Recovery};
+pub use size::Size;
+
+use crate::count::{TokenCounter, Weight};
+use crate::effect::{Expect, Fence, Version};
+use crate::history::History;
+use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
+use crate::ledger::Ledger;
+use crate::patch::Patch;
+use crate::policy::Policy;
+use crate::project::{self, Shape};
+use crate::projection::{Piece, Projection};
+use crate::record::{Patches, Record};
+use crate::unit::Pos;
+use crate::validity::Validator;
+use crate::view::{MessageView, Texts, Usage};
+use crate::window::Branch;
+
+/// What the core reads through while it works: the surface's texts and the counter.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// Decoded text on demand.
+    pub texts: &'a dyn Texts,
+    /// The counter.
+    pub counter: &'a dyn TokenCounter,
+}
+
+/// What stands in every request outside the messages: system text, tools, and what the host adds.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Fixed {
+    /// Its weight by the thread's counter.
+    pub weight: Weight,
+    /// Its digest: a change is a conflict for an attempt that is under way.
+    pub ident: Ident,
+}
+
+impl Default for Fixed {
+    fn default() -> Self {
+        Self {
+            weight: 0,
+            ident: Ident::EMPTY,
+        }
+    }
+}
+
+impl Fixed {
+    /// The fixed part made of these texts.
+    pub fn of<'t>(texts: impl IntoIterator<Item = &'t str>, counter: &dyn TokenCounter) -> Self {
+        let mut fixed = Self::default();
+        for text in texts.into_iter().filter(|t| !t.is_empty()) {
+            fixed.weight += counter.text(text);
+            fixed.ident = fixed.ident.then(Ident::of(text));
+        }
+        fixed
+    }
+}
+
+/// Why the head or the active record changed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HeadCause {
+    /// A record was committed.
+    Commit,
+    /// A compaction was taken back.
+    Undo,
+    /// It was put in force again.
+    Redo,
+    /// The client rewound, edited or branched.
+    Move,
+}
+
+/// One entry of the log of heads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct HeadChange {
+    /// The head after it.
+    pub head: Option<NodeId>,
+    /// The active record after it.
+    pub record: Option<RecordId>,
+    /// Why.
+    pub cause: HeadCause,
+}
+
+/// The part of the request that does not change until the next compaction, computed once.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+struct Frozen {
+    pieces: Arc<[Piece]>,
+    end: Pos,
+    messages: u64,
+    weight: Weight,
+    summary_weight: Weight,
+    validator: Validator,
+}
+
+/// An attempt that is under way.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct Running {
+    attempt: AttemptId,
+    mode: Mode,
+    manual: bool,
+}
+
+/// One conversation. Cloning it copies pointers, not messages.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Thread {
+    history: History,
+    branch: Arc<Branch>,
+    ledger: Ledger,
+    records: Vec<Arc<Record>>,
+    active: Option<RecordId>,
+    undone: Vec<RecordId>,
+    log: Vec<HeadChange>,
+    version: Version,
+    fence: Fence,
+    policy: Arc<Policy>,
+    fixed: Fixed,
+    pending: Arc<BTreeSet<CallId>>,
+    /// Parts shortened after the record, when limits are in force at every rendering.
+    live: Patches,
+    live_saved: Weight,
+    live_decided: usize,
+    frozen: Frozen,
+    /// The newest message with a valid report of its size.
+    anchor: Option<Pos>,
+    running: Option<Running>,
+    breaker: BreakerState,
+    overflowed: bool,
+    /// The size at which nothing more could be folded.
+    irreducible: Option<u64>,
+    next_attempt: u64,
+}
+
+impl Thread {
+    /// A thread without messages.
+    pub fn new(policy: Arc<Policy>) -> Self {
+        Self {
+            history: History::default(),
+            branch: Arc::default(),
+            ledger: Ledger::default(),
+            records: Vec::new(),
+            active: None,
+            undone: Vec::new(),
+            log: Vec::new(),
+            version: Version::default(),
+            fence: Fence::default(),
+            policy,
+            fixed: Fixed::default(),
+            pending: Arc::default(),
+            live: Patches::new(),
+            live_saved: 0,
+            live_decided: 0,
+            frozen: Frozen::default(),
+            anchor: None,
+            running: None,
+            breaker: BreakerState::default(),
+            overflowed: false,
+            irreducible: None,
+            next_attempt: 0,
+        }
+    }
+
+    /// Adds messages at the head. Each costs what it is itself.
+    pub fn append(
+        &mut self,
+        messages: impl IntoIterator<Item = MessageView>,
+        src: Sources<'_>,
+    ) -> Vec<NodeId> {
+        let mut nodes = Vec::new();
+        for view in messages {
+            let weight = src.counter.message(&view, src.texts);
+            let view = Arc::new(view);
+            let node = self.history.append(self.branch.head(), view.clone());
+            self.ledger.fold(&view, src.texts);
+            if view.usage.as_ref().is_some_and(|u| u.input > 0) {
+                self.anchor = Some(self.branch.len());
+            }
+            let answers_frozen = self.answers_frozen(&view);
+            Arc::make_mut(&mut self.branch).push(node, view, weight);
+            if answers_frozen {
+                self.refreeze(src);
+            }
+            nodes.push(node);
+        }
+        if !nodes.is_empty() {
+            self.overflowed = false;
+            self.prune_live(src);
+        }
+        nodes
+    }
+
+    /// Whether an answer belongs to a call of the frozen part, whose stand-in it would contradict.
+    fn answers_frozen(&self, view: &MessageView) -> bool {
+        let stands_in_frozen = |id| {
+            self.branch
+                .units()
+                .open_call(id)
+                .is_some_and(|at| at < self.frozen.end)
+        };
+        self.active.is_some() && view.results().any(|(_, id)| stands_in_frozen(id))
+    }
+
+    /// System text and tools as they are now.
+    pub fn set_fixed(&mut self, fixed: Fixed) {
+        if self.fixed != fixed {
+            self.fixed = fixed;
+            self.version.0 += 1;
+        }
+    }
+
+    /// What stands outside the messages.
+    pub fn fixed(&self) -> &Fixed {
+        &self.fixed
+    }
+
+    /// The numbers that decide from now on.
+    pub fn set_policy(&mut self, policy: Arc<Policy>) {
+        self.policy = policy;
+        self.irreducible = None;
+    }
+
+    /// The policy.
+    pub fn policy(&self) -> &Arc<Policy> {
+        &self.policy
+    }
+
+    /// Calls that the host still waits for; they stay, whatever answers came so far.
+    pub fn set_pending(&mut self, pending: BTreeSet<CallId>, src: Sources<'_>) {
+        if *self.pending != pending {
+            self.pending = Arc::new(pending);
+            self.refreeze(src);
+        }
+    }
+
+    /// Keeps a message for good.
+    pub fn pin(&mut self, node: NodeId) {
+        self.annotate(node, |view| view.flags.pinned = true);
+    }
+
+    /// What the provider reported for the newest reply.
+    pub fn usage(&mut self, usage: Usage) {
+        let newest = (0..self.branch.len())
+            .rev()
+            .find(|at| self.branch.view(*at).role == crate::view::Role::Assistant);
+        if let Some(at) = newest {
+            let node = self.branch.path()[at];
+            self.annotate(node, |view| view.usage = Some(usage));
+            self.anchor = Some(at).filter(|at| *at >= self.frozen.end);
+        }
+    }
+
+    fn annotate(&mut self, node: NodeId, change: impl FnOnce(&mut MessageView)) {
+        self.history.annotate(node, change);
+        if let (Some(at), Some(known)) = (self.branch.position(node), self.history.node(node)) {
+            let view = known.view.clone();
+            Arc::make_mut(&mut self.branch).replace_view(at, view);
+        }
+    }
+
+    /// The request that would be sent now. The frozen part is shared, the tail is what is new.
+    pub fn projection(&self) -> Projection {
+        let tail = (self.frozen.end..self.branch.len())
+            .map(|at| project::as_it_is(&self.branch, at, &self.live));
+        Projection {
+            frozen: self.frozen.pieces.clone(),
+            tail: tail.collect(),
+        }
+    }
+
+    /// The validity automaton at the end of the request that would be sent now. Costs what is new.
+    pub fn checked(&self) -> Validator {
+        let mut state = self.frozen.validator.clone();
+        for at in self.frozen.end..self.branch.len() {
+            state.message(self.branch.view(at), self.live_at(at));
+        }
+        state
+    }
+
+    fn live_at(&self, at: Pos) -> &[Patch] {
+        self.live.get(&self.branch.path()[at]).map_or(&[], |p| p)
+    }
+
+    /// The branch from the root to the head.
+    pub fn branch(&self) -> &Branch {
+        &self.branch
+    }
+
+    /// The whole tree, whatever was compacted.
+    pub fn history(&self) -> &History {
+        &self.history
+    }
+
+    /// The record in force.
+    pub fn active(&self) -> Option<&Arc<Record>> {
+        self.active.and_then(|id| self.record(id))
+    }
+
+    /// A record by id.
+    pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
+        self.records.get(usize::try_from(id.0).ok()?)
+    }
+
+    /// All records, oldest first.
+    pub fn records(&self) -> &[Arc<Record>] {
+        &self.records
+    }
+
+    /// The log of heads.
+    pub fn head_log(&self) -> &[HeadChange] {
+        &self.log
+    }
+
+    /// What the conversation's own structure tells, at the head.
+    pub fn ledger(&self) -> &Ledger {
+        &self.ledger
+    }
+
+    /// What a commit that is planned now must find unchanged.
+    pub fn expect(&self) -> Expect {
+        Expect {
+            version: self.version,
+            fence: self.fence,
+        }
+    }
+
+    /// Whether the message at `at` was folded.
+    pub fn is_folded(&self, at: Pos) -> bool {
+        at < self.frozen.end
+            && self
+                .active()
+                .is_some_and(|r| r.removed.contains(self.branch.path()[at]))
+    }
+
+    /// The patches of the message at `at`.
+    pub fn patches_at(&self, at: Pos) -> &[Patch] {
+        let node = &self.branch.path()[at];
+        let known = if at < self.frozen.end {
+            self.active().map(|r| &r.patches)
+        } else {
+            Some(&self.live)
+        };
+        known.and_then(|p| p.get(node)).map_or(&[], |p| p)
+    }
+
+    /// Computes the frozen part anew from history and record. O(n): at commits and when the head moves.
+    fn refreeze(&mut self, src: Sources<'_>) {
+        let Some(record) = self.active().cloned() else {
+            self.frozen = Frozen::default();
+            self.anchor = self.newest_report();
+            return;
+        };
+        let end = self.branch.position(record.upto).map_or(0, |at| at + 1);
+        let folded = |at: Pos| record.removed.contains(self.branch.path()[at]);
+        let shape = Shape {
+            is_folded: &folded,
+            patches: &record.patches,
+            summary: record.summary.as_ref().map(|s| (s, record.placement)),
+            pending: &self.pending,
+        };
+        let pieces = project::frozen(&self.branch, end, &shape);
+        let mut frozen = Frozen {
+            end,
+            ..Frozen::default()
+        };
+        for at in (0..end).filter(|at| !folded(*at)) {
+            let view = self.branch.view(at);
+            let patches: &[Patch] = record
+                .patches
+                .get(&self.branch.path()[at])
+                .map_or(&[], |p| p);
+            frozen.messages += 1;
+            frozen.weight += src.counter.patched(view, src.texts, patches);
+        }
+        let by_handle: std::collections::BTreeMap<_, _> = (0..end)
+            .map(|at| (self.branch.view(at).handle, self.branch.view(at)))
+            .collect();
+        for piece in &pieces {
+            match piece {
+                Piece::Insert(block) => {
+                    frozen.summary_weight += src.counter.added_message(&block.text);
+                    frozen.validator.block(block);
+                }
+                Piece::Keep(handle) => by_handle
+                    .get(handle)
+                    .into_iter()
+                    .for_each(|v| frozen.validator.message(v, &[])),
+                Piece::Edit(handle, edits) => {
+                    by_handle
+                        .get(handle)
+                        .into_iter()
+                        .for_each(|v| frozen.validator.message(v, edits));
+                }
+            }
+        }
+        frozen.pieces = Arc::from(pieces);
+        self.frozen = frozen;
+        self.anchor = self.newest_report();
+    }
+
+    fn newest_report(&self) -> Option<Pos> {
+        (self.frozen.end..self.branch.len()).rev().find(|at| {
+            self.branch
+                .view(*at)
+                .usage
+                .as_ref()
+                .is_some_and(|u| u.input > 0)
+        })
+    }
+}

@@ -1,0 +1,127 @@
+//! A branch by position: units, prefix sums, and which messages are still in the active window.
+
+use std::sync::Arc;
+
+use crate::count::{TokenCounter, Weight};
+use crate::history::History;
+use crate::id::{Ident, NodeId};
+use crate::unit::{Pos, Units};
+use crate::view::{MessageView, Role, Texts};
+
+/// The path from the root to the head, with what is known by position. Appending costs O(log n).
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Branch {
+    path: Vec<NodeId>,
+    views: Vec<Arc<MessageView>>,
+    units: Units,
+    /// `sums[i]` is the weight of the first `i` messages, unpatched.
+    sums: Vec<Weight>,
+    prefix: Ident,
+}
+
+impl Default for Branch {
+    fn default() -> Self {
+        let (path, views, units) = (Vec::new(), Vec::new(), Units::default());
+        Self {
+            path,
+            views,
+            units,
+            sums: Vec::new(),
+            prefix: Ident::EMPTY,
+        }
+    }
+}
+
+impl Branch {
+    /// The branch that ends at `head`. O(depth): used when the head moves, not when messages arrive.
+    pub fn to(
+        history: &History,
+        head: Option<NodeId>,
+        texts: &dyn Texts,
+        counter: &dyn TokenCounter,
+    ) -> Self {
+        let mut branch = Self::default();
+        for node in history.path(head) {
+            if let Some(found) = history.node(node) {
+                let weight = counter.message(&found.view, texts);
+                branch.push(node, found.view.clone(), weight);
+            }
+        }
+        branch
+    }
+
+    /// Adds the next message.
+    pub fn push(&mut self, node: NodeId, view: Arc<MessageView>, weight: Weight) {
+        self.units.push(&view);
+        self.prefix = self.prefix.then(view.ident);
+        self.path.push(node);
+        self.views.push(view);
+        self.sums.push(self.sum_before(self.sums.len()) + weight);
+    }
+
+    pub(crate) fn replace_view(&mut self, at: Pos, view: Arc<MessageView>) {
+        self.views[at] = view;
+    }
+
+    fn sum_before(&self, at: Pos) -> Weight {
+        at.checked_sub(1).map_or(0, |i| self.sums[i])
+    }
+
+    /// Messages on the branch.
+    pub fn len(&self) -> usize {
+        self.path.len()
+    }
+
+    /// Whether there is no message.
+    pub fn is_empty(&self) -> bool {
+        self.path.is_empty()
+    }
+
+    /// The nodes, oldest first.
+    pub fn path(&self) -> &[NodeId] {
+        &self.path
+    }
+
+    /// Digest of the whole path.
+    pub fn prefix(&self) -> Ident {
+        self.prefix
+    }
+
+    /// The newest message.
+    pub fn head(&self) -> Option<NodeId> {
+        self.path.last().copied()
+    }
+
+    /// Where `node` stands on this branch, if it does. O(log n), since node numbers ascend.
+    pub fn position(&self, node: NodeId) -> Option<Pos> {
+        self.path.binary_search(&node).ok()
+    }
+
+    /// The message at `at`.
+    pub fn view(&self, at: Pos) -> &Arc<MessageView> {
+        &self.views[at]
+    }
+
+    /// All messages.
+    pub fn views(&self) -> &[Arc<MessageView>] {
+        &self.views
+    }
+
+    /// The units.
+    pub fn units(&self) -> &Units {
+        &self.units
+    }
+
+    /// The weight of the messages in `from..to`, unpatched. O(1).
+    pub fn weight(&self, from: Pos, to: Pos) -> Weight {
+        self.sum_before(to) - self.sum_before(from)
+    }
+
+    /// The number of leading system messages: the run of them at the start.
+    pub fn leading_system(&self) -> usize {
+        self.views
+            .iter()
+            .take_while(|v| v.role == Role::System && !v.flags.summary)
+            .count()
+    }
+}
