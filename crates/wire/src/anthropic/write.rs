@@ -104,7 +104,9 @@ impl Style {
             view.role == Role::User && !view.flags.hidden && !view.is_only_results()
         });
         Self {
-            has_system: request.is_some_and(|request| request.get("messages").is_some()),
+            has_system: request.is_some_and(|request| {
+                !request.has_duplicates && request.get("messages").is_some()
+            }),
             blocks: users
                 .next()
                 .is_some_and(|view| view.form == ContentForm::Blocks),

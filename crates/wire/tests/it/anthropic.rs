@@ -106,7 +106,14 @@ fn rules_go_into_the_system_prompt() {
         &format!(r#"{{"system_prompt": "k", {list}}}"#),
         &format!(r#"{{"system_prompt": "k\n\nauthority \"x\"", {list}}}"#),
     );
-    // A bare list has no system prompt: the rules are told by the user.
+    // Which of two prompts counts differs by reader, and a bare list has none: the rules are told by the user.
+    let twice = r#"{"system":"a","system":"b","messages":["#;
+    check(
+        &format!(r#"{twice}{{"role":"user","content":"q"}}]}}"#),
+        &format!(
+            r#"{twice}{{"role":"user","content":"authority \"x\""}},{{"role":"user","content":"q"}}]}}"#
+        ),
+    );
     check(
         r#"[{"role":"user","content":"q"}]"#,
         r#"[{"role":"user","content":"authority \"x\""},{"role":"user","content":"q"}]"#,
