@@ -1,0 +1,146 @@
+//! One conversation of a document, compacted.
+
+use std::sync::Arc;
+
+use conspectus_core::count::{TokenCounter, counter_for};
+use conspectus_core::outcome::{Outcome, Report};
+use conspectus_core::plan::Plan;
+use conspectus_core::policy::{
+    ModelProfile, Options, Policy, PolicyError, PolicyWarning, TriggerOption,
+};
+use conspectus_core::projection::Projection;
+use conspectus_core::thread::{Decision, Fixed, Manual, Sources, Thread};
+use conspectus_wire::Conversation;
+
+use crate::drive::{Host, drive};
+
+/// What is asked for.
+#[derive(Clone)]
+pub struct CompactRequest {
+    /// The options.
+    pub options: Options,
+    /// The model that the conversation runs on.
+    pub model: ModelProfile,
+    /// A counter of one's own; `None`: what the policy says.
+    pub counter: Option<Arc<dyn TokenCounter>>,
+    /// Only if a trigger is reached.
+    pub only_if_triggered: bool,
+    /// What the command adds.
+    pub manual: Manual,
+}
+
+impl CompactRequest {
+    /// A person's command: a trigger among the options is a check, without one none is needed.
+    pub fn command(options: Options) -> Self {
+        let only_if_triggered =
+            matches!(options.trigger, TriggerOption::Any(_) | TriggerOption::Auto);
+        Self {
+            options,
+            model: ModelProfile::default(),
+            counter: None,
+            only_if_triggered,
+            manual: Manual::default(),
+        }
+    }
+}
+
+/// Why nothing could be tried.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The options cannot work.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+}
+
+/// What a compaction came to.
+pub struct Compaction {
+    /// How it ended.
+    pub report: Report,
+    /// The conversation with its record.
+    pub thread: Thread,
+    /// What went and stayed.
+    pub plan: Plan,
+    /// What the policy's owner should be told.
+    pub warnings: Vec<PolicyWarning>,
+}
+
+impl Compaction {
+    /// The request that would be sent now.
+    pub fn projection(&self) -> Projection {
+        self.thread.projection()
+    }
+
+    /// The summary in force.
+    pub fn summary(&self) -> Option<&str> {
+        self.thread
+            .active()?
+            .summary
+            .as_ref()
+            .map(|s| s.text.as_ref())
+    }
+
+    /// Whether anything changed.
+    pub fn is_change(&self) -> bool {
+        matches!(self.report.outcome, Outcome::Compacted | Outcome::Pruned)
+            || self.thread.active().is_some()
+    }
+}
+
+/// A thread that holds a conversation, with the counter that its policy asks for.
+///
+/// # Errors
+/// When the options cannot work.
+pub fn open_thread(
+    conversation: &Conversation,
+    request: &CompactRequest,
+) -> Result<(Thread, Arc<dyn TokenCounter>, Vec<PolicyWarning>), Error> {
+    let resolved = Policy::resolve(&request.options, &request.model)?;
+    let counter = request
+        .counter
+        .clone()
+        .unwrap_or_else(|| counter_for(resolved.policy.counter));
+    let src = Sources {
+        texts: conversation,
+        counter: counter.as_ref(),
+    };
+    let mut thread = Thread::new(Arc::new(resolved.policy));
+    let fixed = conversation.fixed();
+    thread.set_fixed(Fixed::of(
+        [fixed.system.as_str(), fixed.tools.as_str()],
+        src.counter,
+    ));
+    thread.append(conversation.views().iter().cloned(), src);
+    Ok((thread, counter, resolved.warnings))
+}
+
+/// Compacts a conversation. Whatever happens, the conversation itself is untouched: the result is a projection.
+///
+/// # Errors
+/// When the options cannot work. Everything that happens later is an outcome in the report.
+pub fn compact(
+    conversation: &Conversation,
+    request: &CompactRequest,
+    host: &mut dyn Host,
+) -> Result<Compaction, Error> {
+    let (mut thread, counter, warnings) = open_thread(conversation, request)?;
+    let src = Sources {
+        texts: conversation,
+        counter: counter.as_ref(),
+    };
+    let manual = Manual {
+        force: !request.only_if_triggered,
+        ..request.manual.clone()
+    };
+    let plan = thread.preview(&manual, src);
+    let report = match thread.manual(host.now(), &manual, src) {
+        Decision::Start(attempt, _) => drive(&mut thread, *attempt, src, host),
+        Decision::Send(report) => report,
+        Decision::Wait(_) => unreachable!("a new thread has no attempt under way"),
+    };
+    Ok(Compaction {
+        report,
+        thread,
+        plan,
+        warnings,
+    })
+}
