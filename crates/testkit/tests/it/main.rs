@@ -1,4 +1,5 @@
 //! The test kit's own tests: what others lean on must hold by itself.
 
 mod shapes;
+mod simulations;
 mod transcripts;
