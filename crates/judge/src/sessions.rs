@@ -5,9 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use conspectus::core::policy::{Clause, TriggerOption};
+use conspectus::wire::valid;
 use conspectus::{
-    CompactRequest, Conversation, Document, Embedded, OpenOptions, Options, Outcome, RenderContext,
-    compact, inspect,
+    CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
+    RenderContext, compact, inspect,
 };
 
 /// Triggers as shares of a conversation's size.
@@ -16,8 +17,8 @@ pub const SHARES: [f64; 3] = [0.10, 0.25, 0.50];
 /// What one format's sessions came to.
 #[derive(Clone, Debug, Default)]
 pub struct Tally {
-    /// Files read.
-    pub files: u32,
+    /// Names of the files read.
+    pub files: Vec<String>,
     /// Conversations in them.
     pub conversations: u32,
     /// Messages in these.
@@ -67,13 +68,14 @@ pub fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
 
 /// Compacts every conversation of a document at every share and adds what came out to `tally`.
 pub fn try_document(name: &str, document: &Document, tally: &mut Tally) -> anyhow::Result<()> {
-    tally.files += 1;
+    tally.files.push(name.to_owned());
+    let rules = broken_rules(document, &document.render(&[], &RenderContext::default())?);
     for (index, conversation) in document.conversations().iter().enumerate() {
         tally.conversations += 1;
         tally.messages += conversation.views().len() as u64;
         for share in SHARES {
             tally.tried += 1;
-            try_one(name, document, index, conversation, share, tally)?;
+            try_one(name, document, index, share, &rules, tally)?;
         }
     }
     Ok(())
@@ -98,7 +100,20 @@ fn request(size: u64, share: f64) -> CompactRequest {
     CompactRequest::command(options)
 }
 
-fn faults(conversation: &Conversation, size: u64) -> anyhow::Result<Vec<String>> {
+/// What is wrong with each conversation by the provider's own rules. Session files are no requests.
+/// Positions are left out, since they differ before and after.
+fn broken_rules(document: &Document, bytes: &[u8]) -> BTreeMap<usize, Vec<String>> {
+    let mut out = BTreeMap::<usize, Vec<String>>::new();
+    for fault in valid::check(document.format(), bytes) {
+        out.entry(fault.conversation)
+            .or_default()
+            .push(format!("{:?}", fault.rule));
+    }
+    out
+}
+
+/// What is wrong with it by the core's automaton.
+fn pairing(conversation: &Conversation, size: u64) -> anyhow::Result<Vec<String>> {
     Ok(inspect(conversation, &request(size, 0.5))?.pairing_faults)
 }
 
@@ -106,10 +121,11 @@ fn try_one(
     name: &str,
     document: &Document,
     index: usize,
-    conversation: &Conversation,
     share: f64,
+    rules_before: &BTreeMap<usize, Vec<String>>,
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
+    let conversation = &document.conversations()[index];
     let who = || format!("{name} conversation {} at {share}", conversation.label());
     let whole = CompactRequest::command(Options::default());
     let size = inspect(conversation, &whole)?.tokens;
@@ -129,16 +145,20 @@ fn try_one(
     let written = document
         .render(&[(index, &result.projection())], &RenderContext::default())
         .with_context(who)?;
+    let rules_after = broken_rules(document, &written);
     let options = OpenOptions {
         format: Some(document.format()),
         lenient: false,
     };
     let again = Document::open(written, &options).with_context(who)?;
     let after = &again.conversations()[index];
-    let mut before_faults = faults(conversation, size)?;
-    for fault in faults(after, size)? {
-        match before_faults.iter().position(|known| *known == fault) {
-            Some(known) => drop(before_faults.remove(known)),
+    let mut known = pairing(conversation, size)?;
+    known.extend(rules_before.get(&index).into_iter().flatten().cloned());
+    let mut now = pairing(after, size)?;
+    now.extend(rules_after.get(&index).into_iter().flatten().cloned());
+    for fault in now {
+        match known.iter().position(|k| *k == fault) {
+            Some(old) => drop(known.remove(old)),
             None => tally.invalid.push(format!("{}: {fault}", who())),
         }
     }

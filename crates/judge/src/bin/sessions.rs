@@ -26,7 +26,7 @@ fn main() -> anyhow::Result<()> {
         let share = 100.0 * t.tokens.1 as f64 / t.tokens.0.max(1) as f64;
         println!(
             "| {format} | {} | {} | {} | {} | {} | {share:.1}% | {} | {} |",
-            t.files,
+            t.files.len(),
             t.conversations,
             t.messages,
             t.tried,

@@ -10,6 +10,8 @@ use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
 
+pub(crate) use session::SessionFormat;
+
 use crate::anthropic::Anthropic;
 use crate::conversation::Conversation;
 use crate::error::{Fault, ReadError, WriteError};

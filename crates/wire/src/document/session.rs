@@ -27,7 +27,7 @@ pub(crate) trait SessionFormat: Sync {
 /// The session format behind a name, if it is one.
 pub(crate) fn of(format: Format) -> Option<&'static dyn SessionFormat> {
     match format {
-        // Here `Format::Claude` gets its arm, once its module is there.
+        Format::Claude => Some(&crate::claude_code::ClaudeCode),
         _ => None,
     }
 }
