@@ -18,6 +18,22 @@ pub struct Conversation {
     /// Where they stand, one for each view.
     pub(crate) messages: Vec<Message>,
     pub(crate) fixed: Fixed,
+    /// Where the messages stand together.
+    pub(crate) list: List,
+}
+
+/// Where the messages of a conversation stand together.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum List {
+    /// Elements of this array, in a request or state object if there is one around it.
+    Array {
+        /// The array, brackets included.
+        array: Span,
+        /// The object around it that may hold a system prompt.
+        request: Option<Span>,
+    },
+    /// One a line, and nothing else in the file.
+    Lines,
 }
 
 /// What is sent with every request and stands outside the messages. Only counted, never changed.
@@ -68,14 +84,29 @@ pub(crate) enum TextAt {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Home {
     /// An element of the array that stands there.
-    Element(Span),
-    /// A member of the object that stands there, by the value's span: leaving it out takes the key along.
+    Element {
+        /// The array.
+        array: Span,
+        /// What the array becomes when its last element goes.
+        emptied: Emptied,
+    },
+    /// A member of the object that stands there; its value is the part's block.
     Member(Span),
-    /// The message's content itself, as one value: leaving it out makes it `null` while something else of the
-    /// message stays.
-    Content,
-    /// The message as a whole: it has no other part.
-    Message,
+    /// The message's content itself, as one value.
+    Content(Emptied),
+}
+
+/// What stands where everything was left out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Emptied {
+    /// `null`
+    Null,
+    /// `""`
+    Text,
+    /// `[]`
+    List,
+    /// Not even the key: the list is a member of the object that stands there.
+    Nothing(Span),
 }
 
 impl Conversation {
@@ -87,6 +118,7 @@ impl Conversation {
             views: Vec::new(),
             messages: Vec::new(),
             fixed: Fixed::default(),
+            list: List::Lines,
         }
     }
 

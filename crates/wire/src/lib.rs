@@ -5,7 +5,10 @@ mod document;
 mod error;
 mod format;
 pub mod json;
+mod openai;
+mod read;
 mod source;
+mod write;
 
 pub use conversation::{Conversation, Fixed};
 pub use document::{Document, OpenOptions, RenderContext};

@@ -1,6 +1,10 @@
 //! A file: its conversations, and the same file again with some of them compacted.
 
+mod detect;
+mod read;
+mod render;
 mod session;
+mod shape;
 
 use std::sync::Arc;
 
@@ -9,7 +13,9 @@ use conspectus_core::projection::Projection;
 use crate::conversation::Conversation;
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
+use crate::openai::OpenAi;
 use crate::source::Source;
+use crate::write::Writer;
 
 pub(crate) use session::SessionFormat;
 
@@ -52,12 +58,7 @@ impl Document {
     /// # Errors
     /// When it is not text, not JSON, or of no known format; when not lenient, also when a message is none.
     pub fn open(bytes: Vec<u8>, options: &OpenOptions) -> Result<Self, ReadError> {
-        let source = Arc::new(Source::new(bytes)?);
-        let format = options.format.unwrap_or(Format::OpenAi);
-        match session::of(format) {
-            Some(session) => session.open(source, options),
-            None => Err(ReadError::NoReader(format)),
-        }
+        read::open(Arc::new(Source::new(bytes)?), options)
     }
 
     /// The format of its messages.
@@ -87,7 +88,20 @@ impl Document {
     ) -> Result<Vec<u8>, WriteError> {
         match session::of(self.format) {
             Some(session) => session.render(self, edits, context),
-            None => Err(WriteError::NoWriter(self.format)),
+            None => render::render(self, edits),
         }
+    }
+}
+
+/// A format whose conversations are lists of messages.
+pub(crate) trait Dialect: crate::read::Reader + Writer {}
+
+impl<T: crate::read::Reader + Writer> Dialect for T {}
+
+/// The dialect behind a name, if it is one.
+fn dialect(format: Format) -> Option<&'static dyn Dialect> {
+    match format {
+        Format::OpenAi => Some(&OpenAi),
+        _ => None,
     }
 }

@@ -4,10 +4,12 @@
 //! members, and [`Span::of`] says where in the file that text stands. Edits are [`Splices`] over those spans,
 //! so whatever nobody touched keeps its own spelling. Strings are decoded, located and cut in [`string`].
 
+mod compact;
 mod list;
 pub mod splice;
 pub mod string;
 
+pub use compact::compact;
 pub use list::{Array, Member, Object, TooManyKeys, depth};
 pub use splice::Splices;
 

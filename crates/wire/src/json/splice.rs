@@ -55,35 +55,31 @@ impl Splices {
         out
     }
 
-    /// Takes the elements with these indices out of the array at `array`, each with exactly one comma.
-    pub fn remove_elements(&mut self, source: &str, array: Span, gone: &[usize]) {
+    /// Takes these elements out of the array at `array`, each with exactly one comma. Spaces stay where they
+    /// separate what stays.
+    pub fn remove_elements(&mut self, source: &str, array: Span, gone: &BTreeSet<Span>) {
         let elements = Array::of(array.text(source)).unwrap_or_default().0;
         let spans: Vec<_> = elements.iter().map(|e| Span::of(source, e)).collect();
-        self.remove_listed(array, &spans, gone);
+        let gone: Vec<_> = spans.iter().map(|span| gone.contains(span)).collect();
+        self.remove_listed(array, &spans, &gone);
     }
 
-    /// Takes the members with these keys out of the object at `object`, each with exactly one comma.
-    pub fn remove_members(&mut self, source: &str, object: Span, gone: &[&str]) {
+    /// Takes the members with these values out of the object at `object`, each with exactly one comma.
+    pub fn remove_members(&mut self, source: &str, object: Span, gone: &BTreeSet<Span>) {
         let members = Object::of(object.text(source)).unwrap_or_default().members;
-        let spans: Vec<_> = members
-            .iter()
-            .map(|m| {
-                Span::new(
-                    Span::of(source, m.key_source).start,
-                    Span::of(source, m.value).end,
-                )
-            })
-            .collect();
-        let gone: Vec<_> = (0..members.len())
-            .filter(|n| gone.contains(&members[*n].key.as_ref()))
+        let values = members.iter().map(|m| Span::of(source, m.value));
+        let gone: Vec<_> = values.clone().map(|value| gone.contains(&value)).collect();
+        let keys = members.iter().map(|m| Span::of(source, m.key_source));
+        let spans: Vec<_> = keys
+            .zip(values)
+            .map(|(key, value)| Span::new(key.start, value.end))
             .collect();
         self.remove_listed(object, &spans, &gone);
     }
 
     /// Something that stays before it gives its comma to the next one; leading ones take the comma behind.
-    fn remove_listed(&mut self, list: Span, items: &[Span], gone: &[usize]) {
-        let gone: BTreeSet<usize> = gone.iter().copied().filter(|n| *n < items.len()).collect();
-        if gone.len() == items.len() {
+    fn remove_listed(&mut self, list: Span, items: &[Span], gone: &[bool]) {
+        if gone.iter().all(|gone| *gone) {
             if !items.is_empty() {
                 self.remove(Span::new(list.start + 1, list.end - 1));
             }
@@ -91,7 +87,7 @@ impl Splices {
         }
         let mut stays_before = false;
         for (n, item) in items.iter().enumerate() {
-            if !gone.contains(&n) {
+            if !gone[n] {
                 stays_before = true;
             } else if stays_before {
                 self.remove(Span::new(items[n - 1].end, item.end));
@@ -109,8 +105,11 @@ mod tests {
 
     fn without(json: &str, gone: &[usize]) -> String {
         let whole = Span::new(0, json.len());
+        let elements = Array::of(json).unwrap().0;
+        let gone = gone.iter().filter_map(|n| elements.get(*n));
+        let gone = gone.map(|element| Span::of(json, element)).collect();
         let mut splices = Splices::new();
-        splices.remove_elements(json, whole, gone);
+        splices.remove_elements(json, whole, &gone);
         splices.apply(json, whole)
     }
 
@@ -138,8 +137,11 @@ mod tests {
         let json = r#"{ "a": 1, "b": [2], "c": 3 }"#;
         let whole = Span::new(0, json.len());
         let check = |gone: &[&str], expect: &str| {
+            let object = Object::of(json).unwrap();
+            let gone = gone.iter().filter_map(|key| object.get(key));
+            let gone = gone.map(|value| Span::of(json, value)).collect();
             let mut splices = Splices::new();
-            splices.remove_members(json, whole, gone);
+            splices.remove_members(json, whole, &gone);
             assert_eq!(splices.apply(json, whole), expect);
         };
         check(&["b"], r#"{ "a": 1, "c": 3 }"#);

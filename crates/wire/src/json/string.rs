@@ -30,13 +30,21 @@ pub fn decode(literal: &str) -> Cow<'_, str> {
 /// Where the decoded byte range `decoded` stands in the literal's source (quotes counted).
 /// `None` when it is out of range or would split a character.
 pub fn locate(literal: &str, decoded: Range<usize>) -> Option<Range<usize>> {
-    if decoded.start > decoded.end {
-        return None;
-    }
+    locate_all(literal, &[decoded]).pop().flatten()
+}
+
+/// [`locate`] for many ranges that are sorted and lie apart, in one pass.
+pub fn locate_all(literal: &str, decoded: &[Range<usize>]) -> Vec<Option<Range<usize>>> {
     let inner = inner(literal);
-    let start = offset_of(inner, decoded.start)?;
-    let end = offset_of(inner, decoded.end)?;
-    Some(start + 1..end + 1)
+    let mut pieces = Positions::new(inner);
+    decoded
+        .iter()
+        .map(|range| {
+            let start = pieces.source_of(range.start)?;
+            let end = pieces.source_of(range.end)?;
+            Some(start + 1..end + 1)
+        })
+        .collect()
 }
 
 /// The literal with the decoded range replaced by `marker`. `None` when the range is not valid, or when the
@@ -71,36 +79,55 @@ fn inner(literal: &str) -> &str {
 }
 
 fn joins_surrogates(head: &str, tail: &str) -> bool {
-    let last = head.get(head.len().saturating_sub(6)..).and_then(unit);
+    let last = head.len().checked_sub(6).and_then(|at| {
+        let before = head.get(..at)?.bytes().rev();
+        let is_escaped = before.take_while(|b| *b == b'\\').count() % 2 == 1;
+        unit(head.get(at..)?).filter(|_| !is_escaped)
+    });
     let first = tail.get(..6).and_then(unit);
     matches!((last, first), (Some(high), Some(low)) if is_high(high) && is_low(low))
 }
 
-/// The source offset in `inner` of the decoded offset `wanted`.
-fn offset_of(inner: &str, wanted: usize) -> Option<usize> {
-    let mut decoded = 0;
-    for piece in Pieces::new(inner) {
-        if decoded == wanted {
-            return Some(piece.source.start);
-        }
-        match piece.meaning {
-            Meaning::Plain => {
-                let end = decoded + piece.source.len();
-                if wanted < end {
-                    let at = piece.source.start + (wanted - decoded);
-                    return inner.is_char_boundary(at).then_some(at);
-                }
-                decoded = end;
-            }
-            Meaning::Escaped(char) => {
-                decoded += char.len_utf8();
-                if wanted < decoded {
-                    return None;
-                }
-            }
+/// Walks a literal's inside forward, from decoded offsets to source offsets.
+struct Positions<'a> {
+    inner: &'a str,
+    pieces: Pieces<'a>,
+    /// The piece at hand and the decoded offset that it starts at.
+    now: Option<Piece>,
+    decoded: usize,
+}
+
+impl<'a> Positions<'a> {
+    fn new(inner: &'a str) -> Self {
+        let mut pieces = Pieces::new(inner);
+        let now = pieces.next();
+        Self {
+            inner,
+            pieces,
+            now,
+            decoded: 0,
         }
     }
-    (decoded == wanted).then_some(inner.len())
+
+    /// The source offset of a decoded offset that is not before the last one asked for.
+    fn source_of(&mut self, wanted: usize) -> Option<usize> {
+        while let Some(piece) = &self.now {
+            let len = match piece.meaning {
+                Meaning::Plain => piece.source.len(),
+                Meaning::Escaped(char) => char.len_utf8(),
+            };
+            let into = wanted.checked_sub(self.decoded)?;
+            if into < len {
+                let at = piece.source.start + into;
+                let whole = into == 0
+                    || matches!(piece.meaning, Meaning::Plain) && self.inner.is_char_boundary(at);
+                return whole.then_some(at);
+            }
+            self.decoded += len;
+            self.now = self.pieces.next();
+        }
+        (self.decoded == wanted).then_some(self.inner.len())
+    }
 }
 
 /// A run of unescaped text, or one escaped character.

@@ -1,0 +1,264 @@
+//! The format of messages, found by what only that format writes.
+
+use std::borrow::Cow;
+
+use crate::format::Format;
+use crate::json::{Kind, Object};
+
+/// LangChain's names of message types, in flat and nested forms.
+const LANGCHAIN_TYPES: [&str; 14] = [
+    "human",
+    "ai",
+    "system",
+    "tool",
+    "function",
+    "chat",
+    "remove",
+    "HumanMessage",
+    "AIMessage",
+    "SystemMessage",
+    "ToolMessage",
+    "AIMessageChunk",
+    "HumanMessageChunk",
+    "ToolMessageChunk",
+];
+
+/// What Claude Code calls its records.
+const CLAUDE_RECORDS: [&str; 6] = [
+    "user",
+    "assistant",
+    "system",
+    "summary",
+    "attachment",
+    "progress",
+];
+
+/// What one message says about its format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Evidence {
+    /// A message that several formats write alike, or none.
+    None,
+    /// Could be either, but looks like this one.
+    Weak(Format),
+    /// Only this format writes it.
+    Sure(Format),
+}
+
+/// The format of the conversations whose messages and request objects these are; OpenAI's when nothing
+/// speaks against it.
+pub(super) fn format<'a>(
+    requests: impl Iterator<Item = &'a str>,
+    messages: impl Iterator<Item = &'a str>,
+) -> Format {
+    let mut weak = None;
+    let requests = requests
+        .filter_map(Object::of)
+        .map(|request| of_request(&request));
+    let evidence = messages.map(of_message).chain(requests);
+    for evidence in evidence {
+        match evidence {
+            Evidence::Sure(format) => return format,
+            Evidence::Weak(format) => weak = weak.or(Some(format)),
+            Evidence::None => {}
+        }
+    }
+    weak.unwrap_or(Format::OpenAi)
+}
+
+/// What the object around the messages says.
+fn of_request(request: &Object<'_>) -> Evidence {
+    let first_tool = request
+        .array("tools")
+        .and_then(|tools| tools.0.first().copied());
+    let first_tool = first_tool.and_then(Object::of);
+    let has = |key: &str| request.value(key).is_some();
+    if has("system") || has("anthropic_version") || has("anthropic_beta") {
+        return Evidence::Sure(Format::Anthropic);
+    }
+    if let Some(tool) = first_tool {
+        return match (tool.get("input_schema"), tool.get("function")) {
+            (Some(_), _) => Evidence::Sure(Format::Anthropic),
+            (_, Some(_)) => Evidence::Sure(Format::OpenAi),
+            _ => Evidence::None,
+        };
+    }
+    let is_claude = |model: Cow<'_, str>| model.starts_with("claude-");
+    if has("max_tokens") && request.string("model").is_some_and(is_claude) {
+        return Evidence::Weak(Format::Anthropic);
+    }
+    match has("system_prompt") {
+        true => Evidence::Weak(Format::Anthropic),
+        false => Evidence::None,
+    }
+}
+
+/// What a message says.
+pub(super) fn of_message(json: &str) -> Evidence {
+    let Some(message) = Object::of(json) else {
+        return Evidence::None;
+    };
+    if is_langchain(&message) {
+        return Evidence::Sure(Format::LangChain);
+    }
+    if is_claude_record(&message) {
+        return Evidence::Sure(Format::Claude);
+    }
+    let role = message.string("role");
+    if matches!(role.as_deref(), Some("tool" | "function" | "developer"))
+        || [
+            "tool_calls",
+            "function_call",
+            "tool_call_id",
+            "reasoning_content",
+        ]
+        .iter()
+        .any(|key| message.value(key).is_some())
+    {
+        return Evidence::Sure(Format::OpenAi);
+    }
+    let blocks = message.array("content").unwrap_or_default().0;
+    let blocks = blocks.iter().filter_map(|block| Object::of(block));
+    let evidence = blocks.map(|block| of_block(&block)).max();
+    evidence.unwrap_or(Evidence::None)
+}
+
+fn of_block(block: &Object<'_>) -> Evidence {
+    match block.string("type").as_deref() {
+        Some(
+            "tool_use" | "tool_result" | "thinking" | "redacted_thinking" | "server_tool_use"
+            | "compaction" | "document",
+        ) => Evidence::Sure(Format::Anthropic),
+        Some("image") if block.get("source").is_some() => Evidence::Sure(Format::Anthropic),
+        Some("image_url" | "input_audio" | "refusal" | "video_url") => {
+            Evidence::Sure(Format::OpenAi)
+        }
+        _ => Evidence::None,
+    }
+}
+
+/// Any of LangChain's three forms.
+pub(super) fn is_langchain(message: &Object<'_>) -> bool {
+    let is_object = |key| {
+        message
+            .value(key)
+            .is_some_and(|v| Kind::of(v) == Kind::Object)
+    };
+    if message.get("lc").is_some() && is_object("kwargs") {
+        return true;
+    }
+    let named = message
+        .string("type")
+        .is_some_and(|name| LANGCHAIN_TYPES.contains(&name.as_ref()));
+    named
+        && message.get("role").is_none()
+        && (message.get("content").is_some() || is_object("data"))
+}
+
+/// A record of Claude Code's: never a message itself, but it may hold one.
+pub(super) fn is_claude_record(record: &Object<'_>) -> bool {
+    let Some(kind) = record.string("type") else {
+        return false;
+    };
+    let has = |key: &str| record.get(key).is_some();
+    let holds_message = record
+        .object("message")
+        .is_some_and(|message| message.get("role").is_some());
+    !has("role")
+        && ((holds_message && matches!(kind.as_ref(), "user" | "assistant"))
+            || (has("leafUuid") && kind == "summary")
+            || (has("sessionId") && has("uuid"))
+            || (has("uuid") && has("parentUuid") && CLAUDE_RECORDS.contains(&kind.as_ref()))
+            || (has("messageId") && kind == "file-history-snapshot")
+            || (has("sessionId") && kind == "queue-operation"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn messages_by_what_only_one_format_writes() {
+        use Evidence::{None, Sure};
+        let check = |json: &str, expect: Evidence| assert_eq!(of_message(json), expect, "{json}");
+        let (openai, anthropic) = (Sure(Format::OpenAi), Sure(Format::Anthropic));
+        let (langchain, claude) = (Sure(Format::LangChain), Sure(Format::Claude));
+        check(r#"{"role":"user","content":"hi"}"#, None);
+        check(
+            r#"{"role":"user","content":[{"type":"text","text":"hi"}]}"#,
+            None,
+        );
+        check(
+            r#"{"role":"tool","content":"x","tool_call_id":"c"}"#,
+            openai,
+        );
+        check(r#"{"role":"developer","content":"x"}"#, openai);
+        check(
+            r#"{"role":"assistant","content":null,"tool_calls":[]}"#,
+            openai,
+        );
+        check(
+            r#"{"role":"user","content":[{"type":"image_url","image_url":{"url":"u"}}]}"#,
+            openai,
+        );
+        check(
+            r#"{"role":"assistant","content":[{"type":"tool_use","id":"t"}]}"#,
+            anthropic,
+        );
+        check(
+            r#"{"role":"user","content":[{"type":"text"},{"type":"tool_result"}]}"#,
+            anthropic,
+        );
+        check(
+            r#"{"role":"user","content":[{"type":"image","source":{}}]}"#,
+            anthropic,
+        );
+        check(r#"{"type":"human","content":"hi"}"#, langchain);
+        check(r#"{"type":"ai","data":{"content":"hi"}}"#, langchain);
+        check(
+            r#"{"lc":1,"type":"constructor","id":["x"],"kwargs":{"content":"hi"}}"#,
+            langchain,
+        );
+        check(
+            r#"{"type":"user","uuid":"u","message":{"role":"user","content":"hi"}}"#,
+            claude,
+        );
+        check(r#"{"type":"summary","summary":"s","leafUuid":"u"}"#, claude);
+        check(r#"{"type":"user","content":"not a record"}"#, None);
+        check(
+            r#"{"type":"message","id":"1","message":{"role":"user"}}"#,
+            None,
+        );
+        check(
+            r#"{"type":"user.message","data":{"content":"hi"},"parentId":"p"}"#,
+            None,
+        );
+        check("3", None);
+        check("[]", None);
+    }
+
+    #[test]
+    fn requests_decide_where_messages_do_not() {
+        let check = |request: &str, expect: Format| {
+            let messages = [r#"{"role":"user","content":"hi"}"#];
+            let found = format([request].into_iter(), messages.into_iter());
+            assert_eq!(found, expect, "{request}");
+        };
+        check(r#"{"messages":[]}"#, Format::OpenAi);
+        check(r#"{"model":"m","system":"s"}"#, Format::Anthropic);
+        check(r#"{"model":"m","system":[]}"#, Format::Anthropic);
+        check(r#"{"system_prompt":"s"}"#, Format::Anthropic);
+        check(r#"{"model":"claude-x","max_tokens":1}"#, Format::Anthropic);
+        check(
+            r#"{"model":"anthropic/claude-x","max_tokens":1}"#,
+            Format::OpenAi,
+        );
+        check(
+            r#"{"tools":[{"name":"t","input_schema":{}}]}"#,
+            Format::Anthropic,
+        );
+        check(
+            r#"{"tools":[{"type":"function","function":{}}]}"#,
+            Format::OpenAi,
+        );
+    }
+}

@@ -1,0 +1,171 @@
+//! From bytes to conversations.
+
+use std::sync::Arc;
+
+use conspectus_core::id::Handle;
+
+use super::detect;
+use super::shape::{self, Found, Line, Messages, Shape};
+use super::{Dialect, Document, OpenOptions, dialect, session};
+use crate::conversation::{Conversation, List};
+use crate::error::{Fault, ReadError};
+use crate::format::Format;
+use crate::json::{Array, Kind, Object, Span, depth};
+use crate::read::{MAX_DEPTH, Odd, opaque};
+use crate::source::Source;
+
+/// Lines that are looked at to tell session records from messages.
+const LINES_TO_TELL: usize = 200;
+
+/// # Errors
+/// See [`Document::open`].
+pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Document, ReadError> {
+    if options.format == Some(Format::Claude) {
+        return session(Format::Claude, source, options);
+    }
+    let shape = shape::of(&source, options.lenient)?;
+    if options.format.is_none() && is_session(source.text(), &shape) {
+        return session(Format::Claude, source, options);
+    }
+    let mut faults = Vec::new();
+    let found = match &shape {
+        Shape::Whole(json) => shape::of_value(&source, *json)?,
+        Shape::Lines(lines) => {
+            faults = broken_lines(&source, lines, options.lenient)?;
+            shape::of_lines(&source, lines)?
+        }
+    };
+    let format = options
+        .format
+        .unwrap_or_else(|| detect_in(source.text(), &found));
+    let Some(dialect) = dialect(format) else {
+        return Err(ReadError::NoReader(format));
+    };
+    let mut conversations = Vec::with_capacity(found.len());
+    for found in found {
+        conversations.push(conversation(
+            &source,
+            dialect,
+            found,
+            options.lenient,
+            &mut faults,
+        )?);
+    }
+    Ok(Document {
+        source,
+        format,
+        conversations,
+        faults,
+    })
+}
+
+fn session(
+    format: Format,
+    source: Arc<Source>,
+    options: &OpenOptions,
+) -> Result<Document, ReadError> {
+    match session::of(format) {
+        Some(session) => session.open(source, options),
+        None => Err(ReadError::NoReader(format)),
+    }
+}
+
+fn is_session(text: &str, shape: &Shape) -> bool {
+    let is_record = |span: &Span| {
+        Object::of(span.text(text)).is_some_and(|object| detect::is_claude_record(&object))
+    };
+    match shape {
+        Shape::Whole(json) => is_record(json),
+        Shape::Lines(lines) => lines
+            .iter()
+            .filter(|line| line.broken.is_none())
+            .take(LINES_TO_TELL)
+            .any(|line| is_record(&line.span)),
+    }
+}
+
+fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fault>, ReadError> {
+    let mut faults = Vec::new();
+    for line in lines {
+        match &line.broken {
+            None => {}
+            Some(error) if !lenient => return Err(error.clone()),
+            Some(error) => faults.push(Fault {
+                line: source.line(line.span.start),
+                found: error.to_string(),
+                expected: "one JSON object",
+            }),
+        }
+    }
+    Ok(faults)
+}
+
+fn detect_in(text: &str, found: &[Found]) -> Format {
+    let requests = found.iter().filter_map(|found| match found.messages {
+        Messages::Array { request, .. } => Some(request?.text(text)),
+        Messages::Lines(_) => None,
+    });
+    let messages = found.iter().flat_map(|found| match &found.messages {
+        Messages::Array { array, .. } => elements(text, *array),
+        Messages::Lines(lines) => lines.clone(),
+    });
+    detect::format(requests, messages.map(|span| span.text(text)))
+}
+
+fn elements(text: &str, array: Span) -> Vec<Span> {
+    let list = Array::of(array.text(text)).unwrap_or_default().0;
+    list.iter().map(|element| Span::of(text, element)).collect()
+}
+
+fn conversation(
+    source: &Arc<Source>,
+    dialect: &dyn Dialect,
+    found: Found,
+    lenient: bool,
+    faults: &mut Vec<Fault>,
+) -> Result<Conversation, ReadError> {
+    let text = source.text();
+    let mut conversation = Conversation::new(found.label, Arc::clone(source));
+    let spans = match found.messages {
+        Messages::Lines(lines) => lines,
+        Messages::Array { array, request } => {
+            conversation.list = List::Array { array, request };
+            if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
+                conversation.fixed = dialect.fixed(&request);
+            }
+            elements(text, array)
+        }
+    };
+    for (index, span) in spans.into_iter().enumerate() {
+        let handle = Handle(u32::try_from(index).unwrap_or(u32::MAX));
+        let read = match depth(span.text(text)) {
+            levels if levels > MAX_DEPTH => Err(Odd::new(
+                format!("nesting {levels} levels deep"),
+                "a message that nests less than 120 levels deep",
+            )),
+            _ => dialect.message(text, span, handle),
+        };
+        let (view, message) = match read {
+            Ok(read) => read,
+            Err(odd) if odd.is_no_message && !lenient => {
+                return Err(ReadError::BadMessage {
+                    line: source.line(span.start),
+                    index,
+                    found: odd.found,
+                    expected: odd.expected,
+                });
+            }
+            Err(odd) => {
+                faults.push(Fault {
+                    line: source.line(span.start),
+                    found: odd.found,
+                    expected: odd.expected,
+                });
+                opaque(text, span, handle, Kind::of(span.text(text)).name())
+            }
+        };
+        conversation.views.push(view);
+        conversation.messages.push(message);
+    }
+    Ok(conversation)
+}
