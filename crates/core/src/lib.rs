@@ -10,6 +10,7 @@ pub mod id;
 pub mod json;
 pub mod ledger;
 pub mod outcome;
+pub mod parity;
 pub mod patch;
 pub mod plan;
 pub mod policy;

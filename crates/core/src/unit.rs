@@ -194,6 +194,12 @@ impl Units {
         self.calls.iter().filter(|call| call.answers.is_empty())
     }
 
+    /// Where the open call stands that an answer with `id` would close. O(log n).
+    pub fn open_call(&self, id: &CallId) -> Option<Pos> {
+        let calls = self.open.get(id)?;
+        calls.last().map(|call| self.calls[*call].at)
+    }
+
     /// Answers that no call asked for (position, part index).
     pub fn orphans(&self) -> &[(Pos, usize)] {
         &self.orphans

@@ -1,5 +1,6 @@
 //! Formats of providers and session files, to and from the core's views.
 
+mod anthropic;
 mod conversation;
 mod document;
 mod error;

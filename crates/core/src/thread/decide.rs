@@ -7,8 +7,9 @@ use crate::attempt::{Attempt, Goal, Snapshot};
 use crate::effect::{Millis, Route};
 use crate::id::{AttemptId, CallId};
 use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
+use crate::parity;
 use crate::plan::{KeepBudget, Plan, PlanRules, plan};
-use crate::policy::Keep;
+use crate::policy::{Keep, Preset};
 use crate::view::Role;
 
 /// Whether the caller waits for an attempt.
@@ -256,7 +257,7 @@ impl Thread {
         // A command has no threshold: it aims at half of what there is.
         let target = threshold_estimate.unwrap_or(size.estimated) / 2;
         let pruned_enough = match threshold_estimate {
-            Some(threshold) if self.policy.preset == crate::policy::Preset::Nous => threshold,
+            Some(threshold) if self.policy.preset == Preset::Nous => threshold,
             Some(threshold) => threshold.saturating_sub(threshold / 10),
             None => target,
         };
@@ -298,6 +299,9 @@ impl Thread {
             src.counter
                 .patched(self.branch.view(at), src.texts, self.patches_at(at))
         };
+        if self.policy.strict_parity && self.policy.preset != Preset::Default {
+            return parity::plan(&self.branch, &present, &weight, budget, self.policy.preset);
+        }
         let first = plan(&self.branch, &present, &weight, &rules);
         let stays: u64 = first.staying().map(|(at, _)| weight(at)).sum();
         if src.counter.tokens(stays) + size.fixed

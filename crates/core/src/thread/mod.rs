@@ -210,13 +210,13 @@ impl Thread {
 
     /// Whether an answer belongs to a call of the frozen part, whose stand-in it would contradict.
     fn answers_frozen(&self, view: &MessageView) -> bool {
-        self.active.is_some()
-            && view.results().any(|(_, id)| {
-                self.branch
-                    .units()
-                    .open_calls()
-                    .any(|call| call.at < self.frozen.end && call.id == *id)
-            })
+        let stands_in_frozen = |id| {
+            self.branch
+                .units()
+                .open_call(id)
+                .is_some_and(|at| at < self.frozen.end)
+        };
+        self.active.is_some() && view.results().any(|(_, id)| stands_in_frozen(id))
     }
 
     /// System text and tools as they are now.

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
 
+use crate::anthropic::Anthropic;
 use crate::conversation::Conversation;
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
@@ -102,6 +103,7 @@ impl<T: crate::read::Reader + Writer> Dialect for T {}
 fn dialect(format: Format) -> Option<&'static dyn Dialect> {
     match format {
         Format::OpenAi => Some(&OpenAi),
+        Format::Anthropic => Some(&Anthropic),
         _ => None,
     }
 }

@@ -1,5 +1,6 @@
 //! The crate from outside: real files, formats, edits, validity.
 
+mod anthropic;
 mod openai;
 mod shared;
 mod support;

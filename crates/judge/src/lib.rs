@@ -1,0 +1,3 @@
+//! Programs that measure Conspectus, and what they share.
+
+pub mod parts;

@@ -1,0 +1,7 @@
+//! Anthropic's messages: content blocks, tool results in user messages, the system prompt beside the list.
+//! Cline's session files hold the same messages.
+
+mod read;
+mod write;
+
+pub(crate) use read::Anthropic;
