@@ -1,1 +1,32 @@
-//! The configuration file of Conspectus.
+//! The configuration of Conspectus: the YAML file, flags over it, and errors that say where and what.
+//!
+//! ```
+//! use conspectus_config::{Config, Overrides};
+//! use conspectus_core::policy::ModelProfile;
+//!
+//! let file = "summarization:\n  enabled: true\n  trigger: {type: tokens, value: 4000}\n";
+//! let flags = Overrides { prune_over: Some(8192), ..Overrides::default() };
+//! let config = Config::load("config.yaml", file)?.with_overrides(&flags)?;
+//! let resolved = config.resolve(&ModelProfile::default())?;
+//! assert_eq!(resolved.policy.trigger_tokens(), Some(4000));
+//! # Ok::<(), conspectus_config::ConfigError>(())
+//! ```
+//!
+//! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
+//! a file, our own defaults hold. Other sections of the file belong to others and are passed over. See
+//! `docs/configuration.md` for every option.
+
+mod config;
+mod error;
+mod flags;
+mod place;
+mod reader;
+mod section;
+mod sizes;
+mod suggest;
+mod value;
+mod yaml;
+
+pub use config::{Config, ResolvedConfig};
+pub use error::{ConfigError, ConfigWarning, Place, Problem};
+pub use flags::{FlagError, Overrides, TriggerArg, parse_keep, parse_preset, parse_trigger};

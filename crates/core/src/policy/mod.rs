@@ -8,6 +8,7 @@ mod problem;
 mod resolve;
 #[cfg(test)]
 mod tests;
+mod window;
 
 pub use options::{
     CauseOfOff, Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen,
@@ -17,7 +18,8 @@ pub use presets::{
     ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
 };
 pub use problem::{At, Conflict, Number, PolicyError, PolicyWarning, Unit};
-pub use resolve::{MIN_WINDOW, Resolved};
+pub use resolve::Resolved;
+pub use window::MIN_WINDOW;
 
 use std::sync::Arc;
 

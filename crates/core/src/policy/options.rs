@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-/// A set of defaults and meanings. See `docs/presets.md` for the whole table.
+/// A set of defaults and meanings. See `docs/configuration.md` for the whole table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Preset {
@@ -49,6 +49,8 @@ pub enum TriggerOption {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum KeepOption {
+    /// The smaller of a quarter of the conversation and a tenth of the window.
+    Auto,
     /// This many messages.
     Messages(u64),
     /// This many tokens.

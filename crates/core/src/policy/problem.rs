@@ -87,7 +87,7 @@ impl fmt::Display for Number {
 pub enum Conflict {
     /// What stays is not less than what triggers.
     #[error(
-        "found {keep} {unit}, allowed is less than the {trigger} {unit} of {trigger_at}; lower one or raise the other"
+        "keep: found {keep} {unit}, allowed is less than the {trigger} {unit} of {trigger_at}; lower one or raise the other"
     )]
     KeepNotBelowTrigger {
         /// The trigger.
@@ -101,7 +101,7 @@ pub enum Conflict {
     },
     /// The trigger lies where no request can be.
     #[error(
-        "found {trigger} tokens, allowed is less than {limit} (window {window} less {output_reserve} for the reply); lower it"
+        "{trigger_at}: found {trigger} tokens, allowed is less than {limit} (window {window} less {output_reserve} for the reply); lower it"
     )]
     TriggerNotBelowLimit {
         /// The trigger.
@@ -117,7 +117,7 @@ pub enum Conflict {
     },
     /// What stays fills all that a request may hold.
     #[error(
-        "found {keep} tokens, allowed is less than {limit} (window {window} less {output_reserve} for the reply); lower it"
+        "keep: found {keep} tokens, allowed is less than {limit} (window {window} less {output_reserve} for the reply); lower it"
     )]
     KeepNotBelowLimit {
         /// What is kept, in tokens.
@@ -131,7 +131,7 @@ pub enum Conflict {
     },
     /// A summary alone may be as large as the trigger, or as all that a request may hold.
     #[error(
-        "found {summary} tokens, allowed is less than {below}, where a compaction is due again; lower it"
+        "max_summary_tokens: found {summary} tokens, allowed is less than {below}, where a compaction is due again; lower it"
     )]
     SummaryTooLarge {
         /// The summary's cap in tokens.
@@ -155,13 +155,11 @@ impl Conflict {
 }
 
 /// Options that no policy follows from. Nothing runs until the option that [`PolicyError::at`] names is changed.
-///
-/// Displayed without the option's name, which callers put in front together with file and line.
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// A number that the option does not take.
-    #[error("found {found}, expected {allowed}")]
+    #[error("{at}: found {found}, expected {allowed}")]
     OutOfRange {
         /// The option.
         at: At,
@@ -171,14 +169,14 @@ pub enum PolicyError {
         allowed: &'static str,
     },
     /// A trigger clause that names no size.
-    #[error("found an empty clause, expected at least one of tokens, messages and fraction")]
+    #[error("{at}: found an empty clause, expected at least one of tokens, messages and fraction")]
     EmptyClause {
         /// The clause.
         at: At,
     },
     /// Enabled, but nothing would ever start it.
     #[error(
-        "found none, expected at least one of tokens, messages and fraction, since preset {} is enabled; or say enabled: false",
+        "trigger: found none, expected at least one of tokens, messages and fraction, since preset {} is enabled; or say enabled: false",
         .preset.name()
     )]
     NoTrigger {
@@ -187,7 +185,7 @@ pub enum PolicyError {
     },
     /// A share of a window that nobody knows.
     #[error(
-        "found a fraction, but the model's window is not known; set max_context, or give tokens instead"
+        "{at}: found a fraction, but the model's window is not known; set max_context, or give tokens instead"
     )]
     UnknownWindow {
         /// The option.
@@ -195,7 +193,7 @@ pub enum PolicyError {
     },
     /// The raw conversation would go to another model.
     #[error(
-        "found replay with another model for summaries, which would be sent the raw conversation; use strategy: transcript, leave the model out, or take preset: nous"
+        "strategy: found replay with another model for summaries, which would be sent the raw conversation; use strategy: transcript, leave the model out, or take preset: nous"
     )]
     ReplayElsewhere,
     /// Two options contradict each other.
@@ -215,24 +213,29 @@ impl PolicyError {
             PolicyError::Conflict(conflict) => conflict.at(),
         }
     }
+
+    /// What is wrong with it, without its name: for those who know where it was given.
+    pub fn without_option(&self) -> String {
+        without(self.at(), &self.to_string())
+    }
 }
 
 /// Something that is taken as it is and that the user should know. Said once, when options are resolved.
-///
-/// Displayed without the option's name, as [`PolicyError`] is.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyWarning {
     /// Nobody knows the window, and the trigger follows from it.
     #[error(
-        "the model's window is not known: {window} tokens are assumed until an overflow error says better; set max_context"
+        "max_context: the model's window is not known: {window} tokens are assumed until an overflow error says better; set max_context"
     )]
     WindowAssumed {
         /// What is assumed.
         window: u64,
     },
     /// More was asked for the reply than a quarter of the window.
-    #[error("{asked} tokens are more than a quarter of the window of {window}: {used} are used")]
+    #[error(
+        "output_reserve: {asked} tokens are more than a quarter of the window of {window}: {used} are used"
+    )]
     ReserveClamped {
         /// What was asked for.
         asked: u64,
@@ -243,14 +246,14 @@ pub enum PolicyWarning {
     },
     /// The raw conversation goes to another model.
     #[error(
-        "the raw conversation, tool results included, will be sent to the provider of {model}, and the prefix cache is not used"
+        "model: the raw conversation, tool results included, will be sent to the provider of {model}, and the prefix cache is not used"
     )]
     ReplayElsewhere {
         /// The model.
         model: Arc<str>,
     },
     /// `strict_parity` with the preset that has no peer.
-    #[error("preset default has no peer to be strict about: strict_parity changes nothing")]
+    #[error("strict_parity: preset default has no peer to be strict about, this changes nothing")]
     NoPeer,
     /// Two options contradict each other, and the preset's original takes that.
     #[error("{0}")]
@@ -268,4 +271,15 @@ impl PolicyWarning {
             PolicyWarning::Conflict(conflict) => conflict.at(),
         }
     }
+
+    /// What there is to say of it, without its name: for those who know where it was given.
+    pub fn without_option(&self) -> String {
+        without(self.at(), &self.to_string())
+    }
+}
+
+/// Every message begins with its option.
+fn without(at: At, message: &str) -> String {
+    let rest = message.strip_prefix(&format!("{at}: "));
+    rest.unwrap_or(message).to_owned()
 }

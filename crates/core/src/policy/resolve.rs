@@ -2,20 +2,13 @@
 
 use std::sync::Arc;
 
-use super::presets::{
-    ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
-};
+use super::presets::{DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS};
+use super::window::{Window, window};
 use super::{
     At, Breaker, Clause, Conflict, CounterChoice, Keep, KeepOption, ModelProfile, Number, Options,
     Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy, SummaryPolicy,
-    Threshold, TriggerOption, Unit, WindowSource,
+    Threshold, TriggerOption, Unit,
 };
-
-/// A smaller window cannot hold reserve, trigger and kept part apart from each other.
-pub const MIN_WINDOW: u64 = 16;
-
-/// Tokens of the reply when the model's output limit is not known. A quarter of a small window is less.
-const UNKNOWN_OUTPUT: u64 = 8192;
 
 /// No summary is capped below this unless asked for: nothing useful is shorter.
 const MIN_SUMMARY_TOKENS: u64 = 64;
@@ -66,24 +59,6 @@ struct Resolver<'a> {
     enabled: bool,
     window: Window,
     warnings: Vec<PolicyWarning>,
-}
-
-/// The window and the part of it that a request may fill.
-#[derive(Clone, Copy)]
-struct Window {
-    tokens: u64,
-    source: WindowSource,
-    reserve: u64,
-}
-
-impl Window {
-    fn limit(self) -> u64 {
-        self.tokens - self.reserve
-    }
-
-    fn is_known(self) -> bool {
-        self.source != WindowSource::Assumed
-    }
 }
 
 impl<'a> Resolver<'a> {
@@ -232,6 +207,7 @@ impl<'a> Resolver<'a> {
                 DefaultKeep::Auto => Keep::Auto,
                 DefaultKeep::Messages(n) => Keep::Messages(n),
             }),
+            Some(KeepOption::Auto) => Ok(Keep::Auto),
             Some(KeepOption::Messages(0)) if !zero => {
                 Err(out_of_range_whole(at(Unit::Messages), 0))
             }
@@ -394,16 +370,12 @@ impl<'a> Resolver<'a> {
     fn summary_cap(&mut self, triggers: &[Threshold]) -> Result<u64, PolicyError> {
         let limit = self.window.limit();
         let lowest = triggers.iter().filter_map(|t| t.tokens).min();
-        let Some(asked) = positive(
-            At::option("max_summary_tokens"),
-            self.options.max_summary_tokens,
-        )?
-        else {
-            let room = lowest.map_or(limit / 8, |t| (limit / 8).min(t / 4));
-            return Ok(self
-                .preset
-                .max_summary_tokens
-                .min(room.max(MIN_SUMMARY_TOKENS)));
+        let at = At::option("max_summary_tokens");
+        let Some(asked) = positive(at, self.options.max_summary_tokens)? else {
+            let trigger = lowest.unwrap_or(u64::MAX);
+            let room = (limit / 8).min(trigger / 4).max(MIN_SUMMARY_TOKENS);
+            let half = limit.min(trigger) / 2;
+            return Ok(self.preset.max_summary_tokens.min(room).min(half).max(1));
         };
         let known_limit = self.window.is_known().then_some(limit);
         let below = match (lowest, known_limit) {
@@ -420,75 +392,6 @@ impl<'a> Resolver<'a> {
         }
         Ok(asked)
     }
-}
-
-/// The window: what the host says, unless an overflow error has shown that it is smaller; then the profile's;
-/// then an assumption.
-fn window(
-    options: &Options,
-    model: &ModelProfile,
-    warnings: &mut Vec<PolicyWarning>,
-) -> Result<Window, PolicyError> {
-    // A catalogue writes 0 for "not known", and no model has a window of a few tokens.
-    let profile = model.window.filter(|w| *w >= MIN_WINDOW);
-    let from_profile = if model.learnt {
-        WindowSource::Learnt
-    } else {
-        WindowSource::Given
-    };
-    let (tokens, source) = match (options.max_context, profile) {
-        (Some(asked), _) if asked < MIN_WINDOW => {
-            return Err(PolicyError::OutOfRange {
-                at: At::option("max_context"),
-                found: Number::Whole(asked),
-                allowed: "a whole number of at least 16",
-            });
-        }
-        (Some(asked), Some(learnt)) if model.learnt && learnt < asked => {
-            (learnt, WindowSource::Learnt)
-        }
-        (Some(asked), _) => (asked, WindowSource::Given),
-        (None, Some(window)) => (window, from_profile),
-        (None, None) => (assumed_window(options), WindowSource::Assumed),
-    };
-    let quarter = tokens / 4;
-    let asked = options.output_reserve;
-    let reserve = asked
-        .or(model.max_output)
-        .unwrap_or(UNKNOWN_OUTPUT)
-        .min(quarter);
-    if let Some(asked) = asked.filter(|a| *a > quarter) {
-        warnings.push(PolicyWarning::ReserveClamped {
-            asked,
-            window: tokens,
-            used: reserve,
-        });
-    }
-    Ok(Window {
-        tokens,
-        source,
-        reserve,
-    })
-}
-
-/// 128,000, or a window to which the token sizes that were asked for (or are the preset's) fit: whoever says
-/// "at 400,000 tokens" has a model that holds them.
-fn assumed_window(options: &Options) -> u64 {
-    let by_trigger = match &options.trigger {
-        TriggerOption::Any(clauses) => clauses.iter().filter_map(|c| c.tokens).max(),
-        TriggerOption::Unset => match options.preset.values().trigger {
-            DefaultTrigger::Tokens(tokens) => Some(tokens),
-            _ => None,
-        },
-        _ => None,
-    };
-    let by_keep = match options.keep {
-        Some(KeepOption::Tokens(tokens)) => Some(tokens),
-        _ => None,
-    };
-    // 0.8 of the three quarters that the largest reserve leaves is 3/5.
-    let fits = by_trigger.max(by_keep).unwrap_or(0);
-    ASSUMED_WINDOW.max(fits.saturating_mul(5).div_ceil(3))
 }
 
 fn prune(asked: PruneOption, preset: &PresetValues) -> Option<Prune> {

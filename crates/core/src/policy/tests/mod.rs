@@ -172,6 +172,17 @@ fn share_of_window(window: u64, f: f64) -> u64 {
 }
 
 #[test]
+fn auto_keeps_as_ours_does_in_every_preset() {
+    for preset in Preset::ALL {
+        let options = Options {
+            keep: Some(KeepOption::Auto),
+            ..preset.into()
+        };
+        assert_eq!(quiet(&options, &model()).keep, Keep::Auto);
+    }
+}
+
+#[test]
 fn a_clause_is_and_the_list_is_or() {
     let options = Options {
         trigger: TriggerOption::Any(vec![
@@ -375,7 +386,8 @@ fn a_summary_is_capped_below_what_triggers() {
     assert_eq!(cap(TriggerOption::Auto), 4096);
     assert_eq!(cap(TriggerOption::Never), 4096);
     assert_eq!(cap(tokens(4000)), 1000);
-    assert_eq!(cap(tokens(100)), 64);
+    assert_eq!(cap(tokens(200)), 64, "nothing useful is shorter");
+    assert_eq!(cap(tokens(100)), 50, "but never more than half");
     let small = ModelProfile {
         window: Some(8000),
         ..unknown()

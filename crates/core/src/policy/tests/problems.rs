@@ -7,7 +7,9 @@ fn every_error_says_what_to_change() {
     #[track_caller]
     fn check(options: &Options, model: &ModelProfile, expect: &str) {
         let error = Policy::resolve(options, model).expect_err("refused");
-        assert_eq!(format!("{}: {error}", error.at()), expect);
+        assert_eq!(error.to_string(), expect);
+        let located = format!("{}: {}", error.at(), error.without_option());
+        assert_eq!(located, expect, "begins with its option");
     }
     let ours = |change: fn(&mut Options)| changed(Preset::Default, change);
     let langchain = |change: fn(&mut Options)| changed(Preset::Langchain, change);
@@ -195,8 +197,14 @@ fn every_warning_says_what_is_done() {
     #[track_caller]
     fn check(options: &Options, model: &ModelProfile, expect: &[&str]) {
         let resolved = Policy::resolve(options, model).expect("resolves");
-        let got = resolved.warnings.iter().map(|w| format!("{}: {w}", w.at()));
-        assert_eq!(got.collect::<Vec<_>>(), expect);
+        let got: Vec<_> = resolved.warnings.iter().map(ToString::to_string).collect();
+        assert_eq!(got, expect);
+        let located = resolved
+            .warnings
+            .iter()
+            .map(|w| format!("{}: {}", w.at(), w.without_option()));
+        let located: Vec<_> = located.collect();
+        assert_eq!(located, expect, "each begins with its option");
     }
     let m = &model();
     check(
@@ -245,9 +253,7 @@ fn every_warning_says_what_is_done() {
     check(
         &changed(Preset::Default, |o| o.strict_parity = true),
         m,
-        &[
-            "strict_parity: preset default has no peer to be strict about: strict_parity changes nothing",
-        ],
+        &["strict_parity: preset default has no peer to be strict about, this changes nothing"],
     );
     // Sizes that were said need no window, and an assumed one is nothing to compare with.
     check(

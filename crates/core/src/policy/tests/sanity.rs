@@ -38,6 +38,7 @@ fn any_options() -> impl Strategy<Value = Options> {
     ];
     let keep = prop_oneof![
         Just(None),
+        Just(Some(KeepOption::Auto)),
         size().prop_map(|n| Some(KeepOption::Messages(n))),
         size().prop_map(|n| Some(KeepOption::Tokens(n))),
         any_fraction().prop_map(|f| Some(KeepOption::Fraction(f))),
@@ -122,6 +123,10 @@ proptest! {
         prop_assert!(policy.window >= MIN_WINDOW);
         prop_assert!(policy.output_reserve <= policy.window / 4);
         prop_assert!(policy.summary.max_tokens > 0);
+        if options.max_summary_tokens.is_none() {
+            prop_assert!(policy.summary.max_tokens < policy.input_limit());
+            prop_assert!(policy.trigger_tokens().is_none_or(|t| policy.summary.max_tokens <= t));
+        }
         prop_assert!(policy.triggers.iter().all(|t| t.tokens != Some(0) && t.messages != Some(0)));
         prop_assert!(policy.triggers.iter().all(|t| *t != Threshold::default()), "an empty AND is always");
         if let Some(soft) = policy.soft_tokens {

@@ -1,0 +1,243 @@
+//! [`Config`]: a file, flags over it, and the policy that follows.
+
+use std::sync::Arc;
+
+use conspectus_core::policy::{ModelProfile, Options, Policy, Preset};
+
+use crate::error::{ConfigError, ConfigWarning, Place, Problem};
+use crate::flags::{Overrides, TriggerArg, any_of};
+use crate::place::{Places, SECTION};
+use crate::section::{self, OPTIONS};
+use crate::suggest::is_near;
+use crate::value::wrong;
+use crate::yaml::{self, Entry, Value};
+
+/// What was asked for, and where. [`Config::default`] is no file at all: our own defaults.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Config {
+    options: Options,
+    places: Places,
+    warnings: Vec<ConfigWarning>,
+}
+
+/// A policy, and what its owner should be told once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ResolvedConfig {
+    /// The numbers.
+    pub policy: Policy,
+    /// The file's warnings, then those of the numbers.
+    pub warnings: Vec<ConfigWarning>,
+}
+
+impl Config {
+    /// Reads a file's text. `file` is its name for messages; nothing is opened.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with file, line, option, what was found and what is allowed. What
+    /// depends on the model is found by [`Config::resolve`].
+    pub fn load(file: &str, text: &str) -> Result<Config, ConfigError> {
+        let file: Arc<str> = Arc::from(file);
+        let root = yaml::parse(text).map_err(|fault| ConfigError::Syntax {
+            file: file.clone(),
+            line: fault.line,
+            column: fault.column,
+            reason: fault.reason,
+        })?;
+        let entries = match &root.value {
+            Value::Null => &[],
+            Value::Map(entries) => entries.as_slice(),
+            _ => {
+                let place = top(&file, root.line, "the file");
+                let problem = wrong(&root, "a map of sections such as summarization:");
+                return Err(ConfigError::Option { place, problem });
+            }
+        };
+        match the_section(&file, entries)? {
+            Some(entry) => {
+                let section = section::read(&file, entry)?;
+                Ok(Config {
+                    options: section.options,
+                    places: section.places,
+                    warnings: section.warnings,
+                })
+            }
+            None => Ok(Config {
+                places: Places::of_file(&file, None),
+                ..Config::default()
+            }),
+        }
+    }
+
+    /// Lays flags over the file: what they say wins, preset included.
+    ///
+    /// # Errors
+    /// `--trigger auto` or `--trigger never` beside another `--trigger`.
+    pub fn with_overrides(mut self, flags: &Overrides) -> Result<Config, ConfigError> {
+        let options = &mut self.options;
+        let places = &mut self.places;
+        let mut from_flag = |option: &str, flag: &str| {
+            places.forget(option);
+            places.set(option, of_flag(flag));
+        };
+        if let Some(preset) = flags.preset {
+            options.preset = preset;
+            from_flag("preset", "--preset");
+        }
+        if !flags.trigger.is_empty() {
+            options.trigger = any_of(&flags.trigger).map_err(|word| ConfigError::Option {
+                place: of_flag("--trigger"),
+                problem: Problem::Found {
+                    found: format!("{word} beside another trigger"),
+                    expected: "one of them alone".to_owned(),
+                },
+            })?;
+            from_flag("trigger", "--trigger");
+            let clauses = flags.trigger.iter().enumerate();
+            for (index, _) in clauses.filter(|(_, t)| matches!(t, TriggerArg::Clause(_))) {
+                from_flag(&format!("trigger[{index}]"), "--trigger");
+            }
+        }
+        if flags.keep.is_some() {
+            options.keep = flags.keep;
+            from_flag("keep", "--keep");
+        }
+        if flags.prune_over.is_some() {
+            options.prune.max_result_chars = flags.prune_over;
+            from_flag("prune", "--prune-over");
+        }
+        if let Some(strict) = flags.strict_parity {
+            options.strict_parity = strict;
+            from_flag("strict_parity", "--strict-parity");
+        }
+        over(&mut options.enabled, flags.enabled, || {});
+        over(&mut options.max_context, flags.max_context, || {
+            from_flag("max_context", "--max-context");
+        });
+        over(&mut options.output_reserve, flags.output_reserve, || {
+            from_flag("output_reserve", "--output-reserve");
+        });
+        over(&mut options.model, flags.model.clone(), || {
+            from_flag("model", "--summary-model");
+        });
+        over(&mut options.strategy, flags.strategy, || {
+            from_flag("strategy", "--strategy");
+        });
+        over(&mut options.placement, flags.placement, || {
+            from_flag("placement", "--placement");
+        });
+        over(&mut options.on_failure, flags.on_failure, || {
+            from_flag("on_failure", "--on-failure");
+        });
+        over(
+            &mut options.max_summary_tokens,
+            flags.max_summary_tokens,
+            || {
+                from_flag("max_summary_tokens", "--max-summary-tokens");
+            },
+        );
+        Ok(self)
+    }
+
+    /// What was asked for.
+    pub fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// What the file gives reason to say. [`Config::resolve`] repeats it.
+    pub fn warnings(&self) -> &[ConfigWarning] {
+        &self.warnings
+    }
+
+    /// The policy for a model.
+    ///
+    /// # Errors
+    /// What [`Policy::resolve`] refuses, with the line or flag that it comes from.
+    pub fn resolve(&self, model: &ModelProfile) -> Result<ResolvedConfig, ConfigError> {
+        let resolved =
+            Policy::resolve(&self.options, model).map_err(|problem| ConfigError::Policy {
+                place: self.places.find(problem.at()),
+                problem: Box::new(problem),
+            })?;
+        let mut warnings = self.warnings.clone();
+        warnings.extend(
+            resolved
+                .warnings
+                .into_iter()
+                .map(|problem| ConfigWarning::Policy {
+                    place: self.places.find(problem.at()),
+                    problem,
+                }),
+        );
+        Ok(ResolvedConfig {
+            policy: resolved.policy,
+            warnings,
+        })
+    }
+}
+
+impl From<Preset> for Config {
+    /// A preset and nothing else.
+    fn from(preset: Preset) -> Self {
+        Config {
+            options: preset.into(),
+            ..Config::default()
+        }
+    }
+}
+
+/// The section among the others.
+///
+/// Where there is none, a name that is nearly ours, or an option outside of a section, would be passed over
+/// and our defaults would hold in silence: both are errors.
+fn the_section<'n>(
+    file: &Arc<str>,
+    entries: &'n [Entry],
+) -> Result<Option<&'n Entry>, ConfigError> {
+    let fail = |entry: &Entry, problem| {
+        Err(ConfigError::Option {
+            place: top(file, entry.line, &entry.key),
+            problem,
+        })
+    };
+    let mut sections = entries.iter().filter(|e| e.key == SECTION);
+    if let Some(section) = sections.next() {
+        let first = section.line;
+        return match sections.next() {
+            Some(again) => fail(again, Problem::Twice { first }),
+            None => Ok(Some(section)),
+        };
+    }
+    for entry in entries {
+        if OPTIONS.contains(&entry.key.as_str()) {
+            return fail(entry, Problem::Outside);
+        }
+        if is_near(&entry.key, SECTION, 2) {
+            let suggestion = Some(SECTION.to_owned());
+            return fail(entry, Problem::Unknown { suggestion });
+        }
+    }
+    Ok(None)
+}
+
+fn over<T>(option: &mut Option<T>, flag: Option<T>, said: impl FnOnce()) {
+    if flag.is_some() {
+        *option = flag;
+        said();
+    }
+}
+
+fn top(file: &Arc<str>, line: usize, option: &str) -> Place {
+    Place {
+        file: Some(file.clone()),
+        line: Some(line),
+        option: option.to_owned(),
+    }
+}
+
+fn of_flag(flag: &str) -> Place {
+    Place {
+        file: None,
+        line: None,
+        option: flag.to_owned(),
+    }
+}
