@@ -27,6 +27,9 @@ pub struct CompactRequest {
     pub only_if_triggered: bool,
     /// What the command adds.
     pub manual: Manual,
+    /// The command itself switches compaction on where the options do not say, as with a preset that is off
+    /// unless told. Options that say `enabled: false` still win.
+    pub enable: bool,
 }
 
 impl CompactRequest {
@@ -40,6 +43,7 @@ impl CompactRequest {
             counter: None,
             only_if_triggered,
             manual: Manual::default(),
+            enable: false,
         }
     }
 }
@@ -62,6 +66,8 @@ pub struct Compaction {
     pub plan: Plan,
     /// What the policy's owner should be told.
     pub warnings: Vec<PolicyWarning>,
+    /// What counted.
+    pub counter: Arc<dyn TokenCounter>,
 }
 
 impl Compaction {
@@ -94,7 +100,10 @@ pub fn open_thread(
     conversation: &Conversation,
     request: &CompactRequest,
 ) -> Result<(Thread, Arc<dyn TokenCounter>, Vec<PolicyWarning>), Error> {
-    let resolved = Policy::resolve(&request.options, &request.model)?;
+    let mut resolved = Policy::resolve(&request.options, &request.model)?;
+    if request.enable && request.options.enabled.is_none() {
+        resolved.policy.enabled = true;
+    }
     let counter = request
         .counter
         .clone()
@@ -142,5 +151,6 @@ pub fn compact(
         thread,
         plan,
         warnings,
+        counter,
     })
 }

@@ -24,12 +24,18 @@ impl Attempt {
         };
         let s = &self.s;
         let views = |is_in: &dyn Fn(usize) -> bool| -> Vec<&MessageView> {
-            (0..s.branch.len()).filter(|at| is_in(*at)).map(|at| s.branch.view(at).as_ref()).collect()
+            (0..s.branch.len())
+                .filter(|at| is_in(*at))
+                .map(|at| s.branch.view(at).as_ref())
+                .collect()
         };
         // The history keeps everything, so each digest is made anew from all that is folded, not from the last one.
         let folded = views(&|at| s.was_folded(at) || s.plan.fates[at] == Fate::Goes);
         let kept = views(&|at| matches!(s.plan.fates[at], Fate::Stays(_)));
-        let source = DigestSource { kept: &kept, ..DigestSource::new(&folded, src.texts, &s.ledger) };
+        let source = DigestSource {
+            kept: &kept,
+            ..DigestSource::new(&folded, src.texts, &s.ledger)
+        };
         let text = digest(&source, budget, src.counter).text;
         if text.trim().is_empty() || !self.is_smaller(&text, src) {
             return self.fail(Outcome::Rejected, self.failure.clone());
