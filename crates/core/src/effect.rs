@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{AttemptId, CallId, Handle, Ident, NodeId, RecordId};
+use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::outcome::{Measured, Moment, Outcome};
 use crate::projection::Piece;
 use crate::ranges::NodeRanges;
@@ -286,23 +286,17 @@ pub enum CommitAck {
     Unknown,
 }
 
-/// Messages that arrived while an attempt was running, as far as they matter to it.
+/// What arrived in the thread while an attempt was running, as far as it matters to it: messages alone do not.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Delta {
-    /// The new messages.
-    pub nodes: Vec<NodeId>,
-    /// Their payloads.
-    pub handles: Vec<Handle>,
-    /// Calls that they answer, by the node of the calling message.
-    pub answers: Vec<NodeId>,
-    /// Nodes that were pinned meanwhile.
-    pub pins: Vec<NodeId>,
-    /// System text, tools or model changed.
-    pub frame_changed: bool,
-    /// Their weight by the thread's counter.
-    pub weight: u64,
+    /// Messages whose calls were answered meanwhile.
+    pub answered: Vec<NodeId>,
+    /// Messages that were pinned meanwhile.
+    pub pinned: Vec<NodeId>,
     /// Calls that became pending meanwhile.
     pub pending: Vec<CallId>,
+    /// System text, tools or model changed.
+    pub frame_changed: bool,
 }
 
 /// What is told to whoever listens. One `Started` and exactly one `Stopped` an attempt.

@@ -139,7 +139,6 @@ pub struct Attempt {
     model_called: bool,
     reasons: Vec<Reason>,
     failure: Option<Failure>,
-    late: Vec<Delta>,
 }
 
 impl Attempt {
@@ -167,7 +166,6 @@ impl Attempt {
             model_called: false,
             reasons: Vec::new(),
             failure: None,
-            late: Vec::new(),
             s,
         };
         attempt.folds = attempt.would_pay(src);
@@ -245,7 +243,7 @@ impl Attempt {
             (Phase::Ended(report), _) => self.phase = Phase::Ended(report),
             (phase, Input::Appended(delta)) => {
                 self.phase = phase;
-                self.appended(delta);
+                self.appended(&delta);
             }
             (phase, Input::Cancel) => self.cancel(phase),
             (Phase::Working(work), input) => self.answered(*work, now, input, src),
@@ -329,7 +327,7 @@ impl Attempt {
         }
     }
 
-    fn appended(&mut self, delta: Delta) {
+    fn appended(&mut self, delta: &Delta) {
         let path = self.s.branch.path();
         let goes = |node| {
             self.s
@@ -347,12 +345,11 @@ impl Attempt {
         };
         let touched = delta.frame_changed
             || delta
-                .answers
+                .answered
                 .iter()
-                .chain(&delta.pins)
+                .chain(&delta.pinned)
                 .any(|node| goes(*node))
             || delta.pending.iter().any(is_pending);
-        self.late.push(delta);
         // Once the commit is on its way the store decides.
         if touched && !matches!(self.phase, Phase::Committing(_)) {
             self.abort_calls();
@@ -382,7 +379,9 @@ impl Attempt {
         ) {
             let in_work = matches!(self.phase, Phase::Working(_));
             self.abort_calls();
-            self.deadline = Some(deadline.saturating_add(self.s.policy.summary.deadline_ms));
+            let next = deadline.saturating_add(self.s.policy.summary.deadline_ms);
+            self.deadline = Some(next);
+            self.outbox.push_back(Effect::WakeAt(next));
             let failure = Failure::TimedOut {
                 after_ms: self.s.policy.summary.deadline_ms,
             };

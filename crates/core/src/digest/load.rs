@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 
-use serde_json::Value;
+use serde_json::{Map, Value};
 
 use super::DigestSource;
 use super::noise::said;
 use super::sentence::{cut_end, lines, sentences};
-use crate::ledger::part_ref;
+use crate::id::CallId;
+use crate::ledger::{part_ref, words_of};
 use crate::view::{PartKind, Role};
 
 /// Where a piece comes from. The order is by how much it tells about the way on.
@@ -58,6 +59,7 @@ const MAX_CALL: usize = 320;
 /// The pieces of the removed messages, in order.
 pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
     let mut pieces = Vec::new();
+    let mut plans: Vec<&CallId> = Vec::new();
     if let Some(previous) = source.previous {
         let text = Cow::Borrowed(previous);
         pieces.push(Piece {
@@ -70,12 +72,18 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
     }
     for (message, view) in source.messages.iter().enumerate() {
         let mut failed = false;
+        let mut skipped = None;
+        if view.calls().next().is_some() {
+            plans.clear();
+        }
         for (index, part) in view.parts.iter().enumerate() {
             let Some(at) = part_ref(view, index).filter(|_| part.len > 0) else {
                 continue;
             };
             if part.inside.is_none() {
                 failed = false;
+            } else if part.inside == skipped {
+                continue;
             }
             let mut add = |mark, text, keyed, error| {
                 pieces.push(Piece {
@@ -110,6 +118,11 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
                 }
                 PartKind::Reasoning { .. } => {
                     add(Mark::Thought, source.texts.text(at), false, false);
+                }
+                // The ledger holds the newest plan; older ones and their receipts tell nothing.
+                PartKind::Call { id, tool } if is_plan(tool) => plans.push(id),
+                PartKind::Result { id, .. } if plans.contains(&id) => {
+                    skipped = u16::try_from(index).ok();
                 }
                 PartKind::Call { tool, .. } => {
                     let (line, written) = call(tool, &source.texts.text(at));
@@ -173,7 +186,7 @@ fn flatten(name: &str, value: &Value, out: &mut String) {
     };
     match value {
         Value::Object(fields) => {
-            for (key, value) in fields {
+            for (key, value) in sorted(fields) {
                 if is_nested(value) {
                     nested.push((key, value));
                 } else {
@@ -205,6 +218,13 @@ fn flatten(name: &str, value: &Value, out: &mut String) {
     }
 }
 
+/// Fields by name: the order of the map type depends on how the JSON library was built.
+fn sorted(fields: &Map<String, Value>) -> impl Iterator<Item = (&str, &Value)> {
+    let mut fields: Vec<(&str, &Value)> = fields.iter().map(|(k, v)| (k.as_str(), v)).collect();
+    fields.sort_unstable_by_key(|(key, _)| *key);
+    fields.into_iter()
+}
+
 /// Lists, objects, and texts of several lines.
 fn is_nested(value: &Value) -> bool {
     value.is_array() || value.is_object() || value.as_str().is_some_and(|s| s.contains('\n'))
@@ -226,12 +246,18 @@ fn call(tool: &str, arguments: &str) -> (String, String) {
         Ok(value) => {
             let mut first = true;
             argument("", &value, &mut |key, text| {
-                if text.len() > SHORT_ARGUMENT || text.contains('\n') {
+                if is_trivial(key, text) {
+                    return;
+                }
+                if is_content(key) {
+                    written.push_str(text);
+                    written.push('\n');
+                } else if text.len() > SHORT_ARGUMENT || text.contains('\n') {
                     written.push_str(text);
                     written.push('\n');
                     // Commands and prompts open with what they are about.
                     let head = text.lines().find(|l| !l.trim().is_empty()).unwrap_or("");
-                    if is_content(key) || line.len() > MAX_CALL {
+                    if line.len() > MAX_CALL {
                         return;
                     }
                     push(
@@ -274,7 +300,7 @@ fn push(line: &mut String, first: &mut bool, key: &str, text: &str) {
 
 fn argument<'v>(key: &'v str, value: &'v Value, each: &mut dyn FnMut(&str, &str)) {
     match value {
-        Value::Object(fields) => fields.iter().for_each(|(k, v)| argument(k, v, each)),
+        Value::Object(fields) => sorted(fields).for_each(|(k, v)| argument(k, v, each)),
         Value::Array(items) => items.iter().for_each(|v| argument(key, v, each)),
         other => {
             let text = scalar_text(other);
@@ -305,6 +331,23 @@ fn is_obvious(key: &str) -> bool {
             | "content"
             | "message"
     )
+}
+
+/// Tools that only write down what is to be done.
+fn is_plan(tool: &str) -> bool {
+    let words = words_of(tool);
+    words
+        .iter()
+        .any(|word| matches!(word.as_str(), "todo" | "todos" | "plan"))
+}
+
+/// Arguments that say how, not what, and text that is no more.
+fn is_trivial(key: &str, text: &str) -> bool {
+    matches!(text, "true" | "false")
+        || matches!(
+            key,
+            "timeout" | "limit" | "offset" | "timeout_ms" | "yield_time_ms"
+        )
 }
 
 /// Arguments whose beginning tells little.

@@ -13,6 +13,8 @@ pub(super) struct Entity {
     pub(super) kind: EntityKind,
     /// Bits of [`source_bit`].
     sources: u8,
+    /// An id in a structured result.
+    looked_up: bool,
     /// Messages that name it.
     messages: u32,
     first: u32,
@@ -127,6 +129,7 @@ impl<'p> Pool<'p> {
                         name: name.into(),
                         kind,
                         sources: 0,
+                        looked_up: false,
                         messages: 0,
                         first: message,
                         last: u32::MAX,
@@ -136,6 +139,7 @@ impl<'p> Pool<'p> {
             };
             let entity = &mut self.entities[id as usize];
             entity.sources |= source_bit(piece.mark);
+            entity.looked_up |= piece.keyed && piece.mark == Mark::Result && is_id(name);
             if entity.last != message {
                 entity.last = message;
                 entity.messages += 1;
@@ -194,6 +198,8 @@ impl<'p> Pool<'p> {
             0.10
         } else if called {
             0.09
+        } else if entity.looked_up {
+            0.08
         } else if returned {
             0.03
         } else {
@@ -267,6 +273,13 @@ pub(super) fn recency(message: usize, messages: usize) -> f64 {
 
 fn source_bit(mark: Mark) -> u8 {
     1 << mark as u8
+}
+
+/// Letters and digits together: what a lookup returns to be used in the next call.
+fn is_id(name: &str) -> bool {
+    name.len() >= 5
+        && name.bytes().any(|b| b.is_ascii_digit())
+        && name.bytes().any(|b| b.is_ascii_alphabetic())
 }
 
 /// Words with a slash between them (`and/or`, `TCP/IP`) rather than a path.

@@ -22,6 +22,16 @@ pub(super) fn section_of(mark: Mark) -> &'static str {
     }
 }
 
+/// A section's heading. The course explains its marks where that costs little of the budget.
+pub(super) fn head_of(section: &'static str, budget: u64) -> &'static str {
+    const EXPLAINED: &str = "## Course (A said, C called, W wrote, R returned, T thought)";
+    if section == COURSE && budget >= 400 {
+        EXPLAINED
+    } else {
+        section
+    }
+}
+
 /// The digest, within the budget whatever the counter does: items that are least important go first.
 pub(super) fn fitted(selection: &Selection<'_>, counter: &dyn TokenCounter, budget: u64) -> Digest {
     let size = |text: &str| counter.tokens(counter.text(text));
@@ -178,18 +188,19 @@ fn facts(selection: &Selection<'_>, out: &mut String, rows: &[(usize, bool)]) {
 fn course(
     selection: &Selection<'_>,
     out: &mut String,
-    section: &str,
+    section: &'static str,
     lines: impl Iterator<Item = usize>,
 ) {
     let mut first = true;
     for at in lines {
         if std::mem::take(&mut first) {
-            head(out, section);
+            head(out, head_of(section, selection.budget));
         }
         let line = &selection.pool.lines[at];
         let mark = match line.mark {
             Mark::Assistant => "A: ",
-            Mark::Call | Mark::Written => "C: ",
+            Mark::Call => "C: ",
+            Mark::Written => "W: ",
             Mark::Result if line.error => "R! ",
             Mark::Result => "R: ",
             Mark::Thought => "T: ",

@@ -40,6 +40,11 @@ pub(crate) fn entities<'a>(text: &'a str, found: &mut dyn FnMut(EntityKind, &'a 
             at = end;
             continue;
         }
+        if bytes[at] == b'/' && at > 0 && bytes[at - 1] == b'<' {
+            // A closing tag is no path.
+            at += 1;
+            continue;
+        }
         let start = at;
         while at < bytes.len() && in_run(bytes[at]) {
             at += 1;

@@ -23,21 +23,25 @@ mod share {
     /// The summary before.
     pub(super) const PREVIOUS: u64 = 15;
     /// All of the user's words together.
-    pub(super) const USER: u64 = 55;
+    pub(super) const USER: u64 = 62;
+    /// The same where no tool is used.
+    pub(super) const USER_IN_TALK: u64 = 75;
     /// Of what then is left: names. The course in lines takes the rest.
-    pub(super) const NAMES: u64 = 50;
+    pub(super) const NAMES: u64 = 40;
     /// The same where no tool is used.
     pub(super) const NAMES_IN_TALK: u64 = 15;
     /// Of the course: lines of results and written text.
-    pub(super) const OUTPUT: u64 = 25;
+    pub(super) const OUTPUT: u64 = 15;
 }
 
 /// The worth of one unit of idf, where an entity that will surely be needed is worth 1.
-const WORD_WORTH: f64 = 0.004;
+const WORD_WORTH: f64 = 0.006;
 /// Names that are less likely to be needed are not listed.
-const MIN_NAME_VALUE: f64 = 0.03;
+const MIN_NAME_VALUE: f64 = 0.04;
 /// What a line costs beside its text (mark, line end), in quarter tokens.
-const LINE_OVERHEAD: f64 = 64.0;
+const LINE_OVERHEAD: f64 = 120.0;
+/// Tokens for the newest request, however small the budget is.
+const LEAST_REQUEST: u64 = 48;
 /// Shorter lines (in quarter tokens) say nothing by themselves.
 const MIN_LINE: u32 = 12;
 /// A stage ends when so many candidates in a row did not fit.
@@ -68,7 +72,7 @@ pub(super) struct Selection<'p> {
     pub(super) rules: Vec<String>,
     pub(super) items: Vec<Item>,
     counter: &'p dyn TokenCounter,
-    budget: u64,
+    pub(super) budget: u64,
     used: Weight,
     taken: Vec<bool>,
     shown: Vec<bool>,
@@ -128,23 +132,22 @@ impl<'p> Selection<'p> {
         let all = self.budget;
         let part = |percent: u64| all.saturating_mul(percent) / 100;
         let is_user = |m| m == Mark::User || m == Mark::System;
-        self.everything(is_user, part(share::USER));
+        // In plain talk sentences carry what matters; names alone are for those who act on them.
+        let acts = self.pieces.iter().any(|p| p.mark == Mark::Call);
+        let (user, names) = if acts {
+            (share::USER, share::NAMES)
+        } else {
+            (share::USER_IN_TALK, share::NAMES_IN_TALK)
+        };
+        self.everything(is_user, part(user));
         self.requests(part(share::REQUEST));
         self.rules(ledger, part(share::RULES));
         self.facts(part(share::FACTS));
         self.standing(part(share::STANDING));
         self.lines(|m| m == Mark::Previous, part(share::PREVIOUS));
         let said = self.spent_on(is_user);
-        self.lines(is_user, part(share::USER).saturating_sub(said));
-        // In plain talk sentences carry what matters; names alone are for those who act on them.
-        let acts = self.pieces.iter().any(|p| p.mark == Mark::Call);
-        let names = self.left()
-            * if acts {
-                share::NAMES
-            } else {
-                share::NAMES_IN_TALK
-            }
-            / 100;
+        self.lines(is_user, part(user).saturating_sub(said));
+        let names = self.left() * names / 100;
         let course = self.left() - names;
         self.lines(is_output, course * share::OUTPUT / 100);
         self.lines(|m| !is_output(m), self.left().saturating_sub(names));
@@ -178,7 +181,8 @@ impl<'p> Selection<'p> {
         let head = if self.sections.contains(section) {
             0
         } else {
-            self.counter.text(section) + self.counter.text("\n\n")
+            let head = super::render::head_of(section, self.budget);
+            self.counter.text(head) + self.counter.text("\n\n")
         };
         let weight = self.counter.text(text);
         let total = self.used.saturating_add(weight).saturating_add(head);
@@ -231,8 +235,9 @@ impl<'p> Selection<'p> {
         let first = self.pieces.iter().position(user);
         let mut pieces: Vec<usize> = newest.into_iter().chain(first).collect();
         pieces.dedup();
-        for piece in pieces {
-            self.ends_of(piece, tokens);
+        for (nth, piece) in pieces.into_iter().enumerate() {
+            let least = if nth == 0 { LEAST_REQUEST } else { 0 };
+            self.ends_of(piece, tokens.max(least));
         }
     }
 
@@ -370,7 +375,7 @@ impl<'p> Selection<'p> {
             Mark::Assistant => (1.3, recency(line.message, self.pool.messages())),
             Mark::Call => (0.7, recency(line.message, self.pool.messages())),
             Mark::Result if line.error => (0.8, recency(line.message, self.pool.messages())),
-            Mark::Result => (0.4, 1.0),
+            Mark::Result => (0.25, 1.0),
             Mark::Thought => (0.5, recency(line.message, self.pool.messages())),
             Mark::Written => (0.1, 1.0),
         };

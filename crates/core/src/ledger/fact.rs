@@ -107,9 +107,11 @@ pub struct TestFact {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct ErrorFact {
     /// Tool and what it ran or touched.
-    pub key: Arc<str>,
+    pub call: Arc<str>,
     /// The most telling line of what it answered.
     pub text: Arc<str>,
+    /// Ordinal of the message that called.
+    pub message: u64,
 }
 
 /// How far a step is.

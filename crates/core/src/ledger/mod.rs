@@ -31,6 +31,7 @@ pub use row::Row;
 
 use crate::id::CallId;
 use crate::view::{MessageView, PartKind, PartRef, Role, Texts};
+pub(crate) use action::words_of;
 use action::{Action, actions};
 
 /// Files remembered; those only read and longest untouched go first.
@@ -245,7 +246,7 @@ impl Ledger {
         };
         let code = outcome::exit_code(text);
         let failed = error || code.is_some_and(|code| code != 0) || outcome::says_error(text);
-        let key = call.key();
+        let what = call.what();
         let mut is_test = false;
         for action in &call.actions {
             match action {
@@ -288,9 +289,19 @@ impl Ledger {
         }
         if failed {
             if !is_test || self.error.is_none() {
-                self.error = outcome::error_line(text).map(|text| ErrorFact { key, text });
+                let message = call.message;
+                let error = |text| ErrorFact {
+                    call: what,
+                    text,
+                    message,
+                };
+                self.error = outcome::error_line(text).map(error).or(self.error.take());
             }
-        } else if self.error.as_ref().is_some_and(|e| e.key == key) {
+        } else if self
+            .error
+            .as_ref()
+            .is_some_and(|e| same_work(&e.call, &what))
+        {
             self.error = None;
         }
     }
@@ -317,8 +328,8 @@ impl Ledger {
 }
 
 impl Pending {
-    /// What makes two calls the same work: the tool and what it ran or touched.
-    fn key(&self) -> Arc<str> {
+    /// The tool and what it ran or touched.
+    fn what(&self) -> Arc<str> {
         let what = self.actions.iter().find_map(|action| match action {
             Action::Test(text) | Action::Command(text) => Some(text),
             Action::Read(path) | Action::Create(path) | Action::Edit(path) => Some(path),
@@ -328,6 +339,23 @@ impl Pending {
             Some(what) => [&self.tool, ": ", what].concat().into(),
             None => self.tool.clone(),
         }
+    }
+}
+
+/// Whether two calls do the same work: the same tool on the same file, or commands that begin alike
+/// (`git push`, then `git push -u origin main`).
+fn same_work(one: &str, other: &str) -> bool {
+    fn start(what: &str) -> impl Iterator<Item = &str> {
+        let what = what.strip_prefix("cd ").map_or(what, |rest| {
+            rest.split_once("&& ").map_or(rest, |(_, command)| command)
+        });
+        what.split(' ').take(2)
+    }
+    match (one.split_once(": "), other.split_once(": ")) {
+        (Some((tool, one)), Some((other_tool, other))) => {
+            tool == other_tool && start(one).eq(start(other))
+        }
+        _ => one == other,
     }
 }
 

@@ -53,7 +53,8 @@ pub(super) fn error_line(text: &str) -> Option<Arc<str>> {
     let mut last_named = None;
     let mut last_said = None;
     let mut first = None;
-    for line in decoded.lines().map(str::trim).filter(|l| l.len() > 3) {
+    let told = |line: &&str| line.contains(char::is_alphabetic) && line.len() > 3;
+    for line in decoded.lines().map(untagged).filter(told) {
         first = first.or(Some(line));
         let word = line.split([':', ' ', '(']).next().unwrap_or("");
         if (word.ends_with("Error") || word.ends_with("Exception")) && word.len() < line.len() {
@@ -69,6 +70,16 @@ pub(super) fn error_line(text: &str) -> Option<Arc<str>> {
         }
     }
     last_named.or(last_said).or(first).map(capped)
+}
+
+/// `<error>text</error>` without its tags.
+fn untagged(line: &str) -> &str {
+    let line = line.trim();
+    let inner = line.strip_prefix('<').and_then(|rest| {
+        let (_, inner) = rest.split_once('>')?;
+        Some(inner.rsplit_once("</").map_or(inner, |(text, _)| text))
+    });
+    inner.unwrap_or(line).trim()
 }
 
 /// The line in which a test runner sums up.
@@ -172,11 +183,20 @@ pub(super) fn branch(text: &str) -> Option<Arc<str>> {
     })
 }
 
-/// Results that are JSON text hold their lines as `\n`: real lines for the searches above.
+/// Results that are JSON objects around an output: that output. Cut JSON only gets its line ends back.
 fn unescaped(text: &str) -> std::borrow::Cow<'_, str> {
-    if text.starts_with(['{', '[']) && text.contains("\\n") {
+    if !text.starts_with(['{', '[']) {
+        return text.into();
+    }
+    let fields: Option<serde_json::Map<_, _>> = serde_json::from_str(text).ok();
+    let outputs: Vec<&str> = ["error", "output", "stdout", "stderr", "message", "content"]
+        .iter()
+        .filter_map(|key| fields.as_ref()?.get(*key)?.as_str())
+        .filter(|output| !output.trim().is_empty())
+        .collect();
+    if outputs.is_empty() {
         text.replace("\\n", "\n").into()
     } else {
-        text.into()
+        outputs.join("\n").into()
     }
 }

@@ -1,7 +1,10 @@
 //! The ledger's facts as short texts, the most important first.
 
 use super::Ledger;
-use super::fact::{DelegationState, TodoState};
+use super::fact::{DelegationState, ErrorFact, TodoState};
+
+/// A failure this many messages ago is history, overcome or not.
+const ERROR_IS_NEWS: u64 = 40;
 
 /// One fact as text. Rows of one label are shown together.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -26,8 +29,9 @@ impl Ledger {
         for todo in self.todos.iter().filter(|t| t.state == TodoState::Open) {
             row("Open", todo.text.to_string(), None);
         }
-        if let Some(error) = &self.error {
-            let text = format!("{} ({})", error.text, error.key);
+        let recent = |error: &&ErrorFact| self.messages - error.message <= ERROR_IS_NEWS;
+        if let Some(error) = self.error.as_ref().filter(recent) {
+            let text = format!("{} ({})", error.text, error.call);
             row("Last error", text, Some(error.text.to_string()));
         }
         if let Some(test) = &self.test {

@@ -15,6 +15,7 @@ pub(super) fn command(script: &str, out: &mut Vec<Action>) {
     }
     out.push(Action::Command(capped(script)));
     patch::envelope(script, out);
+    let mut place = None;
     let mut lines = script.lines();
     let mut logical = String::new();
     let mut quotes = Quotes::default();
@@ -33,7 +34,7 @@ pub(super) fn command(script: &str, out: &mut Vec<Action>) {
         }
         let line = std::mem::take(&mut logical);
         quotes = Quotes::default();
-        simple_commands(&line, out);
+        simple_commands(&line, &mut place, out);
         let end = here_document(&line).filter(|end| line.lines().skip(1).all(|l| l.trim() != *end));
         if let Some(end) = end {
             lines
@@ -43,7 +44,7 @@ pub(super) fn command(script: &str, out: &mut Vec<Action>) {
         }
     }
     if !logical.is_empty() {
-        simple_commands(&logical, out);
+        simple_commands(&logical, &mut place, out);
     }
 }
 
@@ -90,7 +91,7 @@ fn here_document(line: &str) -> Option<&str> {
 }
 
 /// Splits at operators and pipes outside quotes and reads each command.
-fn simple_commands(line: &str, out: &mut Vec<Action>) {
+fn simple_commands(line: &str, place: &mut Option<String>, out: &mut Vec<Action>) {
     let mut words: Vec<String> = Vec::new();
     let mut word = String::new();
     let (mut quote, mut quoted, mut escaped) = (None, false, false);
@@ -107,9 +108,10 @@ fn simple_commands(line: &str, out: &mut Vec<Action>) {
             (c, Some(_)) => word.push(c),
             (';' | '&' | '|' | '(' | ')', None) if !(c == '&' && word.ends_with('>')) => {
                 flush(&mut word, &mut quoted, &mut words);
-                simple(&words, out);
+                placed(&words, place, out);
                 words.clear();
             }
+            ('#', None) if word.is_empty() => break,
             ('>' | '<', None) => {
                 if !word.ends_with(c) {
                     // A file descriptor before the arrow belongs to it.
@@ -135,7 +137,37 @@ fn simple_commands(line: &str, out: &mut Vec<Action>) {
         }
     }
     flush(&mut word, &mut quoted, &mut words);
-    simple(&words, out);
+    placed(&words, place, out);
+}
+
+/// One command, run in the folder that earlier `cd`s led to.
+fn placed(words: &[String], place: &mut Option<String>, out: &mut Vec<Action>) {
+    if let [cd, to] = words
+        && cd == "cd"
+    {
+        let sound = !to.contains(['$', '`', '~', '*']) && to.len() < 200;
+        *place = sound.then(|| place.take().map_or(to.clone(), |from| joined(&from, to)));
+        return;
+    }
+    let first = out.len();
+    simple(words, out);
+    let Some(place) = place else { return };
+    for action in &mut out[first..] {
+        if let Action::Read(name)
+        | Action::Create(name)
+        | Action::Edit(name)
+        | Action::Delete(name) = action
+        {
+            *name = joined(place, name).into();
+        }
+    }
+}
+
+fn joined(place: &str, path: &str) -> String {
+    if path.starts_with(['/', '~']) {
+        return path.to_owned();
+    }
+    [place.trim_end_matches('/'), path.trim_start_matches("./")].join("/")
 }
 
 fn flush(word: &mut String, quoted: &mut bool, words: &mut Vec<String>) {
@@ -225,7 +257,7 @@ fn simple(words: &[String], out: &mut Vec<Action>) {
             if let Some(script) = named("-c").or_else(|| named("-lc"))
                 && script.len() < words.iter().map(String::len).sum()
             {
-                simple_commands(script, out);
+                simple_commands(script, &mut None, out);
             }
         }
         _ => {}

@@ -3,10 +3,11 @@
 use std::sync::Arc;
 
 use super::{HeadCause, HeadChange, Sources, Thread};
-use crate::effect::{CommitAck, Expect, Failure};
+use crate::effect::{CommitAck, Delta, Expect, Failure};
 use crate::id::{AttemptId, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::record::{Patches, RECORD_FORMAT, Record};
+use crate::unit::Call;
 use crate::window::Branch;
 
 impl Thread {
@@ -79,6 +80,23 @@ impl Thread {
                 .calls()
                 .iter()
                 .any(|call| self.pending.contains(&call.id) && is_removed(call.at))
+    }
+
+    /// What happened since the branch had `seen` messages, for an attempt that is under way.
+    pub fn delta(&self, seen: usize) -> Delta {
+        let path = self.branch.path();
+        let late = |call: &&Call| call.at < seen && call.answers.iter().any(|(at, _)| *at >= seen);
+        Delta {
+            answered: self
+                .branch
+                .units()
+                .calls()
+                .iter()
+                .filter(late)
+                .map(|call| path[call.at])
+                .collect(),
+            ..Delta::default()
+        }
     }
 
     /// Takes the active record back: its parent is in force again. Nothing is lost; [`Thread::redo`] undoes it.

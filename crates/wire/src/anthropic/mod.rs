@@ -4,4 +4,4 @@
 mod read;
 mod write;
 
-pub(crate) use read::Anthropic;
+pub(crate) use read::{Anthropic, body};

@@ -10,15 +10,16 @@ use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
 
+pub(crate) use session::SessionFormat;
+
 use crate::anthropic::Anthropic;
 use crate::conversation::Conversation;
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
+use crate::langchain::LangChain;
 use crate::openai::OpenAi;
 use crate::source::Source;
 use crate::write::Writer;
-
-pub(crate) use session::SessionFormat;
 
 /// How to read a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -104,6 +105,7 @@ fn dialect(format: Format) -> Option<&'static dyn Dialect> {
     match format {
         Format::OpenAi => Some(&OpenAi),
         Format::Anthropic => Some(&Anthropic),
+        Format::LangChain => Some(&LangChain),
         _ => None,
     }
 }

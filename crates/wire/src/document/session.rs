@@ -27,7 +27,7 @@ pub(crate) trait SessionFormat: Sync {
 /// The session format behind a name, if it is one.
 pub(crate) fn of(format: Format) -> Option<&'static dyn SessionFormat> {
     match format {
-        // Format::Claude => Some(&crate::claude_code::ClaudeCode),
+        Format::Claude => Some(&crate::claude_code::ClaudeCode),
         _ => None,
     }
 }

@@ -183,6 +183,7 @@ fn each(text: &str, list: &Array<'_>) -> Vec<Found> {
 fn in_object(text: &str, object: &Object<'_>, span: Span, index: &str) -> Option<Found> {
     let direct = ["messages", "traj"]
         .iter()
+        .filter(|key| object.members.iter().filter(|m| m.key == **key).count() == 1)
         .filter_map(|key| object.value(key))
         .find(|list| Kind::of(list) == Kind::Array)
         .map(|list| (list, span));

@@ -111,7 +111,7 @@ fn reasoning(builder: &mut Builder<'_>, message: &Object<'_>, span: Span) {
     let plain = ["reasoning_content", "reasoning"]
         .iter()
         .filter_map(|key| message.value(key))
-        .filter(|value| Kind::of(value) == Kind::String && string::decode(value) != "");
+        .filter(|value| Kind::of(value) == Kind::String && *value != "\"\"");
     let sealed = ["reasoning_details", "thinking_blocks"]
         .iter()
         .filter_map(|key| message.value(key))

@@ -68,7 +68,8 @@ pub(crate) fn call_block<'a>(source: &str, block: &Object<'a>) -> Call<'a> {
     }
 }
 
-fn block(
+/// Reads one block.
+pub(crate) fn block(
     builder: &mut Builder<'_>,
     json: &str,
     home: Home,

@@ -11,7 +11,7 @@ use conspectus_core::view::{MessageView, PartKind, Role};
 use crate::conversation::{Emptied, Fixed, Home, Message, TextAt};
 use crate::json::{Kind, Object, Span};
 
-pub(crate) use blocks::{Call, call_block, content, is_call_block, text_or_json};
+pub(crate) use blocks::{block, call_block, content, is_call_block, text_or_json};
 pub(crate) use builder::Builder;
 
 /// How deep a message may nest. Readers of JSON commonly stop at 128.

@@ -36,6 +36,7 @@ pub(crate) fn edited(
             return None;
         }
     }
+    let cuts = Cuts::by_part(patches);
     let mut splices = Splices::new();
     let mut lists: BTreeMap<Span, (Emptied, BTreeSet<Span>)> = BTreeMap::new();
     let mut members: BTreeMap<Span, BTreeSet<Span>> = BTreeMap::new();
@@ -62,9 +63,8 @@ pub(crate) fn edited(
             }
             continue;
         }
-        let cuts = Cuts::of(n, patches);
-        if !cuts.is_empty() {
-            change(&mut splices, source, &part.kind, place, &cuts);
+        if let Some(cuts) = cuts.get(&n) {
+            change(&mut splices, source, &part.kind, place, cuts);
         }
     }
     for (array, (emptied, blocks)) in lists {
@@ -117,6 +117,7 @@ fn empty(
 }
 
 /// The cuts of one part.
+#[derive(Default)]
 struct Cuts<'a> {
     /// Of its whole text, one after the other.
     text: Vec<(&'a Range<u32>, &'a str)>,
@@ -125,37 +126,27 @@ struct Cuts<'a> {
 }
 
 impl<'a> Cuts<'a> {
-    fn of(part: usize, patches: &'a [Patch]) -> Self {
-        let mut cuts = Self {
-            text: Vec::new(),
-            leaves: BTreeMap::new(),
-        };
+    fn by_part(patches: &'a [Patch]) -> BTreeMap<usize, Self> {
+        let mut by_part: BTreeMap<usize, Self> = BTreeMap::new();
         for patch in patches {
-            let Patch::Cut {
-                part: cut_part,
+            if let Patch::Cut {
+                part,
                 site,
                 range,
                 marker,
                 ..
             } = patch
-            else {
-                continue;
-            };
-            if usize::from(*cut_part) != part {
-                continue;
-            }
-            match site {
-                Site::Text => cuts.text.push((range, marker)),
-                Site::Leaf(leaf) => {
-                    cuts.leaves.entry(*leaf).or_insert((range, marker));
+            {
+                let cuts = by_part.entry(usize::from(*part)).or_default();
+                match site {
+                    Site::Text => cuts.text.push((range, marker)),
+                    Site::Leaf(leaf) => {
+                        cuts.leaves.entry(*leaf).or_insert((range, marker));
+                    }
                 }
             }
         }
-        cuts
-    }
-
-    fn is_empty(&self) -> bool {
-        self.text.is_empty() && self.leaves.is_empty()
+        by_part
     }
 }
 
@@ -220,7 +211,7 @@ fn change_equal_leaves(
         text: Vec::new(),
         leaves: same.map(|(n, cut)| (*n, *cut)).collect(),
     };
-    if !cuts.is_empty() {
+    if !cuts.leaves.is_empty() {
         change_text(splices, source, at, false, &cuts);
     }
 }

@@ -1,7 +1,14 @@
 //! The crate from outside: real files, formats, edits, validity.
 
+#![expect(clippy::unwrap_used, reason = "a test that panics has failed")]
+
 mod anthropic;
+mod claude;
+mod claude_soup;
+mod langchain;
 mod openai;
 mod shared;
+mod splice;
 mod support;
 mod traps;
+mod valid;

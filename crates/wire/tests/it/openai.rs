@@ -1,7 +1,7 @@
 //! Chat completions: what the core sees, and what comes back.
 
 use conspectus_core::id::Handle;
-use conspectus_core::patch::Site;
+use conspectus_core::patch::{Patch, Site};
 use conspectus_core::projection::BlockKind;
 use conspectus_core::view::{ContentForm, PartRef, Role, Texts, Usage};
 use conspectus_wire::Format;
@@ -179,10 +179,10 @@ fn chat_with(before: &str, after: &str) -> String {
     CHAT.replace(before, after)
 }
 
-fn patched(handle: u32, patches: Vec<conspectus_core::patch::Patch>) -> String {
+fn patched(handle: u32, patches: &[Patch]) -> String {
     let pieces = (0..6).map(|n| {
         if n == handle {
-            edit(n, patches.clone())
+            edit(n, patches.to_vec())
         } else {
             keep(n)
         }
@@ -193,17 +193,17 @@ fn patched(handle: u32, patches: Vec<conspectus_core::patch::Patch>) -> String {
 #[test]
 fn a_cut_changes_nothing_else() {
     assert_eq!(
-        patched(3, vec![cut(0, 6..10, "[\"…\"]")]),
+        patched(3, &[cut(0, 6..10, "[\"…\"]")]),
         chat_with(r"first \ud83d\ude00 result", r#"first [\"…\"] result"#)
     );
     assert_eq!(
-        patched(1, vec![cut(0, 1..3, "e")]),
+        patched(1, &[cut(0, 1..3, "e")]),
         chat_with(r"q\u00e9\/", r"qe\/")
     );
-    assert_eq!(patched(4, vec![cut(2, 0..5, "3")]), chat_with("three", "3"));
+    assert_eq!(patched(4, &[cut(2, 0..5, "3")]), chat_with("three", "3"));
     // Arguments are JSON in a string: the marker is escaped twice.
     assert_eq!(
-        patched(2, vec![cut_at(0, Site::Leaf(0), 2..3, "\"\n")]),
+        patched(2, &[cut_at(0, Site::Leaf(0), 2..3, "\"\n")]),
         chat_with(r"lo\\nng", r#"lo\\\"\\nng"#)
     );
     let both = vec![
@@ -211,7 +211,7 @@ fn a_cut_changes_nothing_else() {
         cut_at(0, Site::Leaf(0), 0..5, "…"),
     ];
     assert_eq!(
-        patched(2, both),
+        patched(2, &both),
         CHAT.replace(r"lo\\nng", "…")
             .replace(r#"\"q\": \"two\""#, r#"\"q\": \"2\""#)
     );
@@ -222,7 +222,7 @@ fn a_cut_changes_nothing_else() {
         cut(9, 0..1, "m"),
         cut_at(0, Site::Leaf(7), 0..1, "m"),
     ] {
-        assert_eq!(patched(3, vec![unfit]), CHAT);
+        assert_eq!(patched(3, &[unfit]), CHAT);
     }
 }
 
@@ -230,23 +230,23 @@ fn a_cut_changes_nothing_else() {
 fn a_removed_part_takes_one_comma_along() {
     let entry_b = r#",
     {"id": "b", "type": "function", "function": {"name": "g", "arguments": "{}"}}"#;
-    assert_eq!(patched(2, vec![remove(1)]), chat_with(entry_b, ""));
+    assert_eq!(patched(2, &[remove(1)]), chat_with(entry_b, ""));
     assert_eq!(
-        patched(4, vec![remove(1)]),
+        patched(4, &[remove(1)]),
         chat_with(r#"{"type": "text", "text": "two"}, "#, "")
     );
     // Nothing left of the message: the message goes.
     let message = r#"
   {"role": "tool", "tool_call_id": "a", "content": "first \ud83d\ude00 result"},"#;
-    assert_eq!(patched(3, vec![remove(0)]), chat_with(message, ""));
+    assert_eq!(patched(3, &[remove(0)]), chat_with(message, ""));
     assert_eq!(
-        patched(1, vec![remove(0)]),
+        patched(1, &[remove(0)]),
         chat_with(
             "\n  {\"role\": \"user\", \"content\": \"q\\u00e9\\/\"},",
             ""
         )
     );
-    assert!(!patched(2, vec![remove(0), remove(1)]).contains("assistant"));
+    assert!(!patched(2, &[remove(0), remove(1)]).contains("assistant"));
     // With content the key `tool_calls` goes alone.
     let check = |message: &str, gone: &[u16], expect: &str| {
         let document = open_as(&format!("[{message}]"), Format::OpenAi);

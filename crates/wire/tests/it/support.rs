@@ -162,3 +162,20 @@ pub(crate) fn shape(conversation: &Conversation) -> Vec<String> {
         })
         .collect()
 }
+
+/// Small files of every format.
+pub(crate) fn fixtures() -> Vec<String> {
+    let names = [
+        "openai/request.json",
+        "openai/request.custom_tool.json",
+        "openai/request.multimodal.json",
+        "anthropic/request.json",
+        "anthropic/request.after_compaction.json",
+        "anthropic/invalid.tool_result_after_text.json",
+        "langchain/state.json",
+    ];
+    let mut files: Vec<_> = names.iter().map(|name| data(name)).collect();
+    files.push("{\"role\":\"user\",\"content\":\"a\\ud83d\\ude00\"}\n{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":null}\n".to_owned());
+    files.push(r#"[{"lc":1,"type":"constructor","id":["AIMessage"],"kwargs":{"content":[{"type":"tool_use","id":"c","input":{"a":"b"}}],"tool_calls":[{"id":"c","args":{"a":"b"}}],"type":"ai"}}]"#.to_owned());
+    files
+}

@@ -1,0 +1,196 @@
+//! Every real session that we have, compacted at several triggers: does it read, is the result valid and smaller?
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use anyhow::Context as _;
+use conspectus::core::policy::{Clause, TriggerOption};
+use conspectus::wire::valid;
+use conspectus::{
+    CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
+    RenderContext, compact, inspect,
+};
+
+/// Triggers as shares of a conversation's size.
+pub const SHARES: [f64; 3] = [0.10, 0.25, 0.50];
+
+/// What one format's sessions came to.
+#[derive(Clone, Debug, Default)]
+pub struct Tally {
+    /// Names of the files read.
+    pub files: Vec<String>,
+    /// Conversations in them.
+    pub conversations: u32,
+    /// Messages in these.
+    pub messages: u64,
+    /// Compactions tried: conversations times triggers.
+    pub tried: u32,
+    /// By outcome.
+    pub outcomes: BTreeMap<&'static str, u32>,
+    /// Tokens before and after, of those that changed.
+    pub tokens: (u64, u64),
+    /// Of those that changed: the result has faults that the input had not.
+    pub invalid: Vec<String>,
+    /// Of those that changed: the result is not smaller.
+    pub larger: Vec<String>,
+}
+
+/// The folder with real sessions: `CONSPECTUS_SHARED`, or `shared` beside the project.
+pub fn shared() -> Option<PathBuf> {
+    #[expect(
+        clippy::disallowed_methods,
+        reason = "a test tool asks where its data is"
+    )]
+    let named = std::env::var("CONSPECTUS_SHARED").ok().map(PathBuf::from);
+    let beside = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared");
+    named.or(Some(beside)).filter(|p| p.join("data").is_dir())
+}
+
+/// All files below `folder`, sorted.
+pub fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
+    let mut out = Vec::new();
+    let mut open = vec![folder.to_owned()];
+    while let Some(next) = open.pop() {
+        for entry in
+            std::fs::read_dir(&next).with_context(|| format!("cannot list {}", next.display()))?
+        {
+            let path = entry?.path();
+            match path.extension().and_then(|e| e.to_str()) {
+                _ if path.is_dir() => open.push(path),
+                Some("json" | "jsonl" | "traj") => out.push(path),
+                _ => {}
+            }
+        }
+    }
+    out.sort();
+    Ok(out)
+}
+
+/// Compacts every conversation of a document at every share and adds what came out to `tally`.
+pub fn try_document(name: &str, document: &Document, tally: &mut Tally) -> anyhow::Result<()> {
+    tally.files.push(name.to_owned());
+    let rules = broken_rules(document, &document.render(&[], &RenderContext::default())?);
+    for (index, conversation) in document.conversations().iter().enumerate() {
+        tally.conversations += 1;
+        tally.messages += conversation.views().len() as u64;
+        for share in SHARES {
+            tally.tried += 1;
+            try_one(name, document, index, share, &rules, tally)?;
+        }
+    }
+    Ok(())
+}
+
+fn request(size: u64, share: f64) -> CompactRequest {
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "a share of a token count"
+    )]
+    let tokens = ((size as f64 * share) as u64).max(1);
+    let trigger = TriggerOption::Any(vec![Clause {
+        tokens: Some(tokens),
+        ..Clause::default()
+    }]);
+    let options = Options {
+        trigger,
+        max_context: Some((size * 2).max(1_000)),
+        ..Options::default()
+    };
+    CompactRequest::command(options)
+}
+
+/// What is wrong with each conversation by the provider's own rules. Session files are no requests.
+/// Positions are left out, since they differ before and after.
+fn broken_rules(document: &Document, bytes: &[u8]) -> BTreeMap<usize, Vec<String>> {
+    let mut out = BTreeMap::<usize, Vec<String>>::new();
+    for fault in valid::check(document.format(), bytes) {
+        out.entry(fault.conversation)
+            .or_default()
+            .push(format!("{:?}", fault.rule));
+    }
+    out
+}
+
+/// What is wrong with it by the core's automaton.
+fn pairing(conversation: &Conversation, size: u64) -> anyhow::Result<Vec<String>> {
+    Ok(inspect(conversation, &request(size, 0.5))?.pairing_faults)
+}
+
+fn try_one(
+    name: &str,
+    document: &Document,
+    index: usize,
+    share: f64,
+    rules_before: &BTreeMap<usize, Vec<String>>,
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
+    let conversation = &document.conversations()[index];
+    let who = || format!("{name} conversation {} at {share}", conversation.label());
+    let whole = CompactRequest::command(Options::default());
+    let size = inspect(conversation, &whole)?.tokens;
+    let result = compact(
+        conversation,
+        &request(size, share),
+        &mut Embedded::default(),
+    )
+    .with_context(who)?;
+    *tally
+        .outcomes
+        .entry(result.report.outcome.as_str())
+        .or_default() += 1;
+    if !matches!(result.report.outcome, Outcome::Compacted | Outcome::Pruned) {
+        return Ok(());
+    }
+    let written = document
+        .render(&[(index, &result.projection())], &RenderContext::default())
+        .with_context(who)?;
+    let rules_after = broken_rules(document, &written);
+    let options = OpenOptions {
+        format: Some(document.format()),
+        lenient: false,
+    };
+    let again = Document::open(written, &options).with_context(who)?;
+    let after = &again.conversations()[index];
+    let mut known = pairing(conversation, size)?;
+    known.extend(rules_before.get(&index).into_iter().flatten().cloned());
+    let mut now = pairing(after, size)?;
+    now.extend(rules_after.get(&index).into_iter().flatten().cloned());
+    for fault in now {
+        match known.iter().position(|k| *k == fault) {
+            Some(old) => drop(known.remove(old)),
+            None => tally.invalid.push(format!("{}: {fault}", who())),
+        }
+    }
+    let smaller = inspect(after, &whole)?.tokens;
+    tally.tokens.0 += size;
+    tally.tokens.1 += smaller;
+    if smaller >= size {
+        tally
+            .larger
+            .push(format!("{}: {size} tokens became {smaller}", who()));
+    }
+    Ok(())
+}
+
+/// All sessions below `folder`, by format; files of formats that are not read yet are counted under their folder.
+pub fn all(folder: &Path) -> anyhow::Result<(BTreeMap<String, Tally>, Vec<String>)> {
+    let mut tallies = BTreeMap::<String, Tally>::new();
+    let mut unread = Vec::new();
+    for path in files(folder)? {
+        let name = path
+            .strip_prefix(folder)
+            .unwrap_or(&path)
+            .display()
+            .to_string();
+        let bytes = std::fs::read(&path).with_context(|| format!("cannot read {name}"))?;
+        match Document::open(bytes, &OpenOptions::default()) {
+            Ok(document) => {
+                let tally = tallies.entry(document.format().to_string()).or_default();
+                try_document(&name, &document, tally)?;
+            }
+            Err(why) => unread.push(format!("{name}: {why}")),
+        }
+    }
+    Ok((tallies, unread))
+}

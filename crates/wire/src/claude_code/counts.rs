@@ -1,0 +1,71 @@
+//! What a session file holds over all its records, out of sight or not.
+
+use crate::claude_code::record::{self, RecordKind};
+use crate::document::Document;
+use crate::format::Format;
+use crate::json::{Array, Kind, Object};
+use crate::source::Source;
+
+/// Counts over all records of a session file, branches and sub-agents included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RecordCounts {
+    /// Records of the user or the model, one for each block of a reply.
+    pub messages: usize,
+    /// Tool calls.
+    pub calls: usize,
+    /// Tool results.
+    pub results: usize,
+    /// Images, those in tool results included.
+    pub images: usize,
+    /// Summaries of the client's own compactions.
+    pub summaries: usize,
+}
+
+impl Document {
+    /// What a session file holds over all its records; `None` for formats that are lists of messages, which
+    /// hold what they show.
+    pub fn record_counts(&self) -> Option<RecordCounts> {
+        (self.format == Format::Claude).then(|| count(&self.source))
+    }
+}
+
+/// Counts what the lines that can be read hold.
+fn count(source: &Source) -> RecordCounts {
+    let mut counts = RecordCounts::default();
+    let records = record::read(source, true).map(|(records, _)| records);
+    for record in records
+        .unwrap_or_default()
+        .iter()
+        .filter(|r| r.is_message())
+    {
+        counts.messages += 1;
+        counts.summaries += usize::from(record.kind == RecordKind::User { summary: true });
+        let content = Object::of(record.span.text(source.text()))
+            .and_then(|object| object.object("message"))
+            .and_then(|message| message.get("content"));
+        blocks(content.unwrap_or_default(), &mut counts);
+    }
+    counts
+}
+
+fn blocks(content: &str, counts: &mut RecordCounts) {
+    if Kind::of(content) != Kind::Array {
+        return;
+    }
+    let blocks = Array::of(content).unwrap_or_default().0;
+    for block in blocks.into_iter().filter_map(Object::of) {
+        match block.string("type").as_deref() {
+            Some("tool_use") => counts.calls += 1,
+            Some("image") => counts.images += 1,
+            Some("tool_result") => {
+                counts.results += 1;
+                let inner = block.get("content").unwrap_or_default();
+                let images = Array::of(inner).unwrap_or_default().0.into_iter();
+                let is_image =
+                    |block: &Object<'_>| block.string("type").as_deref() == Some("image");
+                counts.images += images.filter_map(Object::of).filter(is_image).count();
+            }
+            _ => {}
+        }
+    }
+}

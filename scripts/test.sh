@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# All tests of Conspectus, cheapest first. Needs the Rust toolchain and nothing else.
+#
+#   scripts/test.sh          everything
+#   scripts/test.sh quick    formatting, lints and unit tests
+#
+# Checks over real sessions run when ../shared (or CONSPECTUS_SHARED) is there and say so when it is not.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+step() { printf '\n== %s\n' "$*"; }
+have() { command -v "$1" >/dev/null 2>&1; }
+
+export RUSTFLAGS="${RUSTFLAGS:-} -D warnings"
+export RUSTDOCFLAGS="${RUSTDOCFLAGS:-} -D warnings"
+
+step "formatting"
+cargo fmt --all --check
+
+step "lints"
+cargo clippy --workspace --all-targets --all-features --quiet
+
+step "tests"
+cargo test --workspace --all-features --quiet --lib --bins --tests
+
+[ "${1:-}" = quick ] && exit 0
+
+step "examples in the documentation"
+cargo test --workspace --quiet --doc
+
+step "documentation"
+cargo doc --workspace --no-deps --quiet
+
+step "features alone"
+cargo check --quiet -p conspectus-tokens --no-default-features
+cargo check --quiet -p conspectus-tokens --no-default-features --features o200k
+cargo check --quiet -p conspectus-tokens --no-default-features --features cl100k
+
+step "licences and advisories"
+if have cargo-deny; then
+  cargo deny --offline check bans licenses sources
+else
+  echo "cargo-deny is not installed, left out (cargo install cargo-deny)"
+fi
+
+step "done"
