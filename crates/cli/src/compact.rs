@@ -57,8 +57,16 @@ pub(crate) struct ConversationResult {
     pub(crate) failure: Option<String>,
     /// What counted.
     pub(crate) counter: String,
+    /// Tokens of the request: what the provider last reported, where the conversation tells it, and what was
+    /// counted after that.
     pub(crate) tokens_before: u64,
     pub(crate) tokens_after: u64,
+    /// The provider's report took part.
+    pub(crate) reported: bool,
+    /// The same, all of it counted: without what the report shows that the file does not hold.
+    pub(crate) counted_before: u64,
+    pub(crate) counted_after: u64,
+    /// Messages of the active window.
     pub(crate) messages_before: u64,
     /// Without the summary.
     pub(crate) messages_after: u64,
@@ -170,13 +178,13 @@ pub(crate) fn run(job: &CompactJob) -> Done {
         doing(&input.name());
         match one(job, input, &mut taken, &doing) {
             Ok(result) => {
-                if let Some(error) = &result.error {
-                    ui.progress("");
-                    ui::error(&error.message);
-                }
                 if !job.json && !result.conversations.is_empty() {
                     let gap = if results.is_empty() { "" } else { "\n" };
                     ui.say(&format!("{gap}{}", show::file(&result, ui.style)))?;
+                }
+                if let Some(error) = &result.error {
+                    ui.progress("");
+                    ui::error(&error.message);
                 }
                 results.push(result);
             }
@@ -422,7 +430,8 @@ impl FileResult {
 impl ConversationResult {
     pub(crate) fn of(conversation: &Conversation, compaction: &Compaction) -> Self {
         let report = &compaction.report;
-        let measured = &report.measured;
+        let (measured, size) = (&report.measured, &compaction.size);
+        let tokens_after = measured.tokens_after.unwrap_or(measured.tokens_before);
         let summary = compaction.thread.active().and_then(|r| r.summary.as_ref());
         Self {
             label: conversation.label().to_owned(),
@@ -438,7 +447,10 @@ impl ConversationResult {
             failure: report.failure.as_ref().map(ToString::to_string),
             counter: compaction.counter.id().to_string(),
             tokens_before: measured.tokens_before,
-            tokens_after: measured.tokens_after.unwrap_or(measured.tokens_before),
+            tokens_after,
+            reported: size.reported,
+            counted_before: size.estimated,
+            counted_after: tokens_after.saturating_add_signed(size.footing().saturating_neg()),
             messages_before: measured.messages_before,
             messages_after: measured.messages_after(),
             messages_folded: measured.messages_removed,

@@ -52,8 +52,6 @@ pub(crate) struct PolicyJob {
     enable: bool,
     /// What its owner should be told.
     pub(crate) warnings: Vec<String>,
-    /// Where it comes from, if from a file.
-    pub(crate) config: Option<PathBuf>,
 }
 
 impl PolicyJob {
@@ -72,7 +70,7 @@ impl PolicyJob {
 }
 
 pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
-    let policy = policy(args.policy, Purpose::Command)?;
+    let policy = policy(args.policy)?;
     let (inputs, read) = inputs(&args.read)?;
     let destination = Destination::choose(args.out.as_deref(), &inputs)?;
     if args.json && destination == Destination::Stdout && !args.dry_run {
@@ -94,7 +92,7 @@ pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
 }
 
 pub(crate) fn look(args: LookArgs) -> Result<LookJob, Fail> {
-    let policy = policy(args.policy, Purpose::Look)?;
+    let policy = policy(args.policy)?;
     let (inputs, read) = inputs(&args.read)?;
     Ok(LookJob {
         inputs,
@@ -121,16 +119,7 @@ fn inputs(args: &ReadArgs) -> Result<(Inputs, OpenOptions), Fail> {
     Ok((expand(paths)?, read))
 }
 
-/// What the policy is for.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Purpose {
-    /// To compact now, trigger or not.
-    Command,
-    /// To see what it would do.
-    Look,
-}
-
-fn policy(args: PolicyArgs, purpose: Purpose) -> Result<PolicyJob, Fail> {
+fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
     let config = match &args.config {
         Some(path) => load(path)?,
         None => Config::default(),
@@ -150,8 +139,9 @@ fn policy(args: PolicyArgs, purpose: Purpose) -> Result<PolicyJob, Fail> {
         .resolve(&ModelProfile::default())
         .map_err(config_error)?;
     let options = config.options().clone();
-    let no_check = purpose == Purpose::Command && options.trigger == TriggerOption::Unset;
-    // A window that only the preset's own trigger would need says nothing to who compacts by hand.
+    let no_check = options.trigger == TriggerOption::Unset;
+    // The window of a trigger that nobody asked for: compacting by hand needs none, and `inspect` says what
+    // it assumes.
     let is_idle = |warning: &ConfigWarning| {
         let about_window = matches!(
             warning,
@@ -168,7 +158,6 @@ fn policy(args: PolicyArgs, purpose: Purpose) -> Result<PolicyJob, Fail> {
         below_keep: args.below_keep,
         enable: args.config.is_none(),
         warnings: warnings.map(ToString::to_string).collect(),
-        config: args.config,
     })
 }
 

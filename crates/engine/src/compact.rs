@@ -9,7 +9,7 @@ use conspectus_core::policy::{
     ModelProfile, Options, Policy, PolicyError, PolicyWarning, TriggerOption,
 };
 use conspectus_core::projection::Projection;
-use conspectus_core::thread::{Decision, Fixed, Manual, Sources, Thread};
+use conspectus_core::thread::{Decision, Fixed, Manual, Size, Sources, Thread};
 use conspectus_wire::Conversation;
 
 use crate::drive::{Host, drive};
@@ -68,6 +68,8 @@ pub struct Compaction {
     pub warnings: Vec<PolicyWarning>,
     /// What counted.
     pub counter: Arc<dyn TokenCounter>,
+    /// The size before.
+    pub size: Size,
 }
 
 impl Compaction {
@@ -141,6 +143,7 @@ pub fn compact(
         ..request.manual.clone()
     };
     let plan = thread.preview(&manual, src);
+    let size = thread.size(src);
     let report = match thread.manual(host.now(), &manual, src) {
         Decision::Start(attempt, _) => drive(&mut thread, *attempt, src, host),
         Decision::Send(report) => report,
@@ -152,5 +155,6 @@ pub fn compact(
         plan,
         warnings,
         counter,
+        size,
     })
 }

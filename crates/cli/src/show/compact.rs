@@ -22,7 +22,7 @@ pub(crate) fn file(result: &FileResult, style: Style) -> String {
     let mut out = heading(result, style);
     match result.conversations.as_slice() {
         [one] => conversation(&mut out, one, result, style),
-        several => list(&mut out, several, result, style),
+        several => list(&mut out, several, result),
     }
     faults(&mut out, result, style);
     written(&mut out, result, style);
@@ -46,51 +46,71 @@ pub(crate) fn skipped(skipped: &[Skipped], is_all: bool, style: Style) -> String
 
 fn heading(result: &FileResult, style: Style) -> String {
     let format = result.format.map_or("", |f| f.name());
-    let conversations = match result.conversations.len() {
-        1 => String::new(),
-        n => format!(", {}", count(n as u64, "conversation")),
+    let (conversations, verdict) = match result.conversations.as_slice() {
+        [one] => (String::new(), verdict(one, style)),
+        all => {
+            let n = format!(", {}", count(all.len() as u64, "conversation"));
+            (n, outcomes(all))
+        }
     };
     format!(
-        "{}  {}\n",
+        "{}  {}: {verdict}\n",
         style.bold(&plain(&result.input)),
         style.dim(&format!("{format}{conversations}"))
     )
 }
 
-fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, style: Style) {
-    let is_smaller =
-        matches!(one.verdict, Outcome::Compacted | Outcome::Pruned) || one.summary.is_some();
-    if is_smaller {
-        before_and_after(out, std::slice::from_ref(one), file);
-    }
-    let what = match one.verdict {
+fn verdict(one: &ConversationResult, style: Style) -> String {
+    match one.verdict {
         Outcome::Compacted => style.green("compacted"),
         Outcome::Pruned => format!(
-            "{}: shortening was enough, nothing was folded",
+            "{}, shortening was enough and nothing was folded",
             style.green("pruned")
         ),
-        Outcome::Skipped => format!("no trigger is reached at {}; nothing done", size(one)),
+        Outcome::Skipped => format!("nothing done, no trigger is reached at {}", size(one)),
         Outcome::NothingToCompact => format!("nothing to compact in {}", size(one)),
-        Outcome::Disabled => "compaction is off: the configuration says enabled: false, or says \
-                              nothing where its preset is off unless told; nothing done"
+        Outcome::Disabled => "nothing done, compaction is off in the configuration \
+                              (set enabled: true)"
             .to_owned(),
-        Outcome::Rejected => style.red("rejected: the result was no gain, so nothing was changed"),
+        Outcome::Rejected => style.red("rejected, the result was no gain and nothing was changed"),
         other => style.red(other.as_str()),
-    };
-    let _ = writeln!(out, "{what}");
+    }
+}
+
+/// How many ended how.
+fn outcomes(all: &[ConversationResult]) -> String {
+    let mut outcomes: Vec<(&str, u64)> = Vec::new();
+    for one in all {
+        match outcomes.iter_mut().find(|(name, _)| *name == one.outcome) {
+            Some((_, n)) => *n += 1,
+            None => outcomes.push((one.outcome, 1)),
+        }
+    }
+    let words = outcomes
+        .iter()
+        .map(|(name, n)| format!("{} {name}", number(*n)));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, style: Style) {
+    if is_change(one) {
+        before_and_after(out, std::slice::from_ref(one), file);
+    }
     if let Some(failure) = &one.failure {
         let _ = writeln!(out, "{} {}", style.red("failure:"), plain(failure));
     }
-    let is_trouble = !matches!(one.verdict, Outcome::Compacted | Outcome::Pruned);
     for reason in &one.reasons {
         let _ = writeln!(out, "{} {}", style.yellow("note:"), plain(&reason.text));
     }
-    if !one.reasons.is_empty() && (is_trouble || one.reasons.iter().any(|r| is_about_size(r.code)))
-    {
+    if one.reasons.iter().any(|r| is_about_size(r.code)) {
         stays(out, one, style);
     }
     shortened(out, &one.shortened, one.tokens_pruned);
     summary(out, one, style);
+}
+
+fn is_change(one: &ConversationResult) -> bool {
+    matches!(one.verdict, Outcome::Compacted | Outcome::Pruned) || !one.shortened.is_empty()
 }
 
 /// Reasons that the list of what stays explains.
@@ -129,12 +149,26 @@ fn before_and_after(out: &mut String, all: &[ConversationResult], file: &FileRes
     ]);
     let (before, after) = (sum(|c| c.tokens_before), sum(|c| c.tokens_after));
     let counter = all.first().map_or("", |c| c.counter.as_str());
+    let reported = all.iter().any(|c| c.reported);
+    let by = match reported {
+        true => "last reported usage, and what came after it",
+        false => counter,
+    };
     table.row([
         "tokens".into(),
         number(before),
         number(after),
-        format!("{} (counted by {counter})", change(before, after)),
+        format!("{} ({by})", change(before, after)),
     ]);
+    if reported {
+        let (before, after) = (sum(|c| c.counted_before), sum(|c| c.counted_after));
+        table.row([
+            "  in this file".into(),
+            number(before),
+            number(after),
+            format!("{} ({counter})", change(before, after)),
+        ]);
+    }
     if let (Some(before), Some(after)) = (file.bytes_before, file.bytes_after) {
         let row = [
             "bytes".into(),
@@ -147,20 +181,10 @@ fn before_and_after(out: &mut String, all: &[ConversationResult], file: &FileRes
     out.push_str(&table.text());
 }
 
-fn list(out: &mut String, all: &[ConversationResult], file: &FileResult, style: Style) {
-    before_and_after(out, all, file);
-    let mut outcomes: Vec<(&str, u64)> = Vec::new();
-    for one in all {
-        match outcomes.iter_mut().find(|(name, _)| *name == one.outcome) {
-            Some((_, n)) => *n += 1,
-            None => outcomes.push((one.outcome, 1)),
-        }
+fn list(out: &mut String, all: &[ConversationResult], file: &FileResult) {
+    if all.iter().any(is_change) {
+        before_and_after(out, all, file);
     }
-    let outcomes: Vec<String> = outcomes
-        .iter()
-        .map(|(name, n)| format!("{} {name}", number(*n)))
-        .collect();
-    let _ = writeln!(out, "{}", style.bold(&outcomes.join(", ")));
     let mut table = Table::new("lrrlll");
     for one in all.iter().take(CONVERSATIONS) {
         let reasons: Vec<&str> = one.reasons.iter().map(|r| r.text.as_str()).collect();

@@ -217,7 +217,7 @@ fn trigger(out: &mut String, i: &Inspection, style: Style) {
             }
         }
     };
-    let _ = writeln!(out, "trigger: {}: {now}", clauses.join(" or "));
+    let _ = writeln!(out, "trigger {}: {now}", clauses.join(" or "));
 }
 
 fn clause(trigger: &TriggerState) -> String {
