@@ -151,7 +151,7 @@ fn before_and_after(out: &mut String, all: &[ConversationResult], file: &FileRes
     let counter = all.first().map_or("", |c| c.counter.as_str());
     let reported = all.iter().any(|c| c.reported);
     let by = match reported {
-        true => "last reported usage, and what came after it",
+        true => "as last reported, estimated since",
         false => counter,
     };
     table.row([
@@ -160,13 +160,14 @@ fn before_and_after(out: &mut String, all: &[ConversationResult], file: &FileRes
         number(after),
         format!("{} ({by})", change(before, after)),
     ]);
-    if reported {
-        let (before, after) = (sum(|c| c.counted_before), sum(|c| c.counted_after));
+    // Most of a session's reported size may be a system prompt and tools that the file does not hold.
+    let counted = (sum(|c| c.counted_before), sum(|c| c.counted_after));
+    if reported && counted.0 < before {
         table.row([
-            "  in this file".into(),
-            number(before),
-            number(after),
-            format!("{} ({counter})", change(before, after)),
+            "  of this file".into(),
+            number(counted.0),
+            number(counted.1),
+            format!("{} ({counter})", change(counted.0, counted.1)),
         ]);
     }
     if let (Some(before), Some(after)) = (file.bytes_before, file.bytes_after) {
