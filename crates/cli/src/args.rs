@@ -6,6 +6,10 @@ use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
 use conspectus::core::policy::{KeepOption, Preset};
 use conspectus_config::{TriggerArg, parse_keep, parse_preset, parse_trigger};
 
+const SIZES: &str = "\
+A trigger: sizes joined by commas must all be reached; of several --trigger any one is enough.
+A fraction is one of the model's window, which --max-context tells.";
+
 const EXIT_CODES: &str = "\
 Exit codes:
   0  done; also when there was nothing to do, which is then said
@@ -15,6 +19,19 @@ Exit codes:
   5  an output cannot be written
   6  a compaction failed or was rejected
 With several files the others are still done, and the highest code wins.";
+
+const ABOUT: &str = "\
+Keeps long conversations of LLM agents inside the model's context window.
+
+Shortens oversized tool results, replaces the older part by a summary, and keeps what must not be lost:
+the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI chat,
+Anthropic, LangChain and Claude Code files, and finds out by itself which one a file is.";
+
+const EXAMPLES: &str = "\
+Examples:
+  conspectus inspect session.jsonl             where the tokens are
+  conspectus plan session.jsonl                what would go and stay
+  conspectus compact session.jsonl             writes session.compacted.jsonl";
 
 const COMPACT_EXAMPLES: &str = "\
 Examples:
@@ -44,13 +61,15 @@ Examples:
   conspectus plan runs.json --conversation 3
       one of several conversations in a file";
 
-/// Keeps long conversations of LLM agents inside the model's context window.
-///
-/// Shortens oversized tool results, replaces the older part of a conversation by a summary, and keeps what must
-/// not be lost: the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI
-/// chat, Anthropic messages, LangChain JSON and Claude Code sessions, and finds out by itself which one a file is.
+/// The command line.
 #[derive(Debug, Parser)]
-#[command(name = "conspectus", version, after_help = EXIT_CODES, disable_help_subcommand = true)]
+#[command(
+    name = "conspectus",
+    version,
+    about = ABOUT,
+    after_help = format!("{EXAMPLES}\n\n{EXIT_CODES}"),
+    disable_help_subcommand = true
+)]
 pub(crate) struct Args {
     #[command(subcommand)]
     pub(crate) command: Command,
@@ -60,13 +79,13 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compact conversations in files
-    #[command(after_help = format!("{COMPACT_EXAMPLES}\n\n{EXIT_CODES}"))]
+    #[command(after_help = format!("{SIZES}\n\n{COMPACT_EXAMPLES}\n\n{EXIT_CODES}"))]
     Compact(CompactArgs),
     /// Show where the tokens are, what is wrong, and what would fire
-    #[command(after_help = format!("{INSPECT_EXAMPLES}\n\n{EXIT_CODES}"))]
+    #[command(after_help = format!("{SIZES}\n\n{INSPECT_EXAMPLES}\n\n{EXIT_CODES}"))]
     Inspect(LookArgs),
     /// Show what would go and stay, and why, a line a unit
-    #[command(after_help = format!("{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
+    #[command(after_help = format!("{SIZES}\n\n{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
     Plan(LookArgs),
 }
 
@@ -76,8 +95,7 @@ pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
 
-    /// Where to write: a file, a directory (for several inputs), or - for standard output
-    /// [default: beside the input, x.json -> x.compacted.json]
+    /// File, directory, or - for standard output [default: x.json -> x.compacted.json]
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
 
@@ -119,19 +137,16 @@ pub(crate) struct LookArgs {
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ReadArgs {
     /// Files, directories, or - for standard input
-    #[arg(
-        value_name = "FILE",
-        help_heading = "Input",
-        required_unless_present = "latest"
-    )]
+    #[arg(value_name = "FILE", required_unless_present = "latest")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// Take the newest session of this program
+    /// The newest session of this program instead of a file: claude (Claude Code)
     #[arg(
         long,
         value_name = "PROGRAM",
         help_heading = "Input",
-        conflicts_with = "inputs"
+        conflicts_with = "inputs",
+        hide_possible_values = true
     )]
     pub(crate) latest: Option<Program>,
 
@@ -139,7 +154,7 @@ pub(crate) struct ReadArgs {
     #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     pub(crate) format: Option<conspectus::Format>,
 
-    /// Keep records that cannot be understood as they are, instead of refusing the file
+    /// Keep what cannot be understood as it is, instead of refusing the file
     #[arg(long, help_heading = "Input")]
     pub(crate) lenient: bool,
 }
@@ -147,7 +162,6 @@ pub(crate) struct ReadArgs {
 /// Programs whose sessions can be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Program {
-    /// Claude Code
     Claude,
 }
 
@@ -155,7 +169,7 @@ pub(crate) enum Program {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyArgs {
-    /// A configuration file with a summarization: section
+    /// A YAML file with a section summarization:, as in examples/config
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
@@ -163,8 +177,7 @@ pub(crate) struct PolicyArgs {
     #[arg(long, value_name = "NAME", value_parser = parse_preset)]
     pub(crate) preset: Option<Preset>,
 
-    /// Compact only when this is reached: tokens=4000, messages=50 or fraction=0.8 (of the window); sizes joined
-    /// by commas must all be reached, given again any of them is enough
+    /// Only if this is reached: tokens=4000, messages=50, fraction=0.8 (see below)
     #[arg(long, value_name = "SIZE", value_parser = parse_trigger)]
     pub(crate) trigger: Vec<TriggerArg>,
 
