@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::DigestSource;
 use super::noise::said;
 use super::sentence::{cut_end, lines, sentences};
+use crate::frame;
 use crate::id::CallId;
 use crate::ledger::{part_ref, words_of};
 use crate::view::{PartKind, Role};
@@ -99,7 +100,15 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
                     add_result(source.texts.text(at), failed, &mut add);
                 }
                 PartKind::Text if view.flags.summary => {
-                    add(Mark::Previous, source.texts.text(at), false, false);
+                    let text = source.texts.text(at);
+                    // A frame of ours is not part of what was said.
+                    match frame::content(&text) {
+                        Some(inside) => {
+                            add(Mark::Previous, Cow::Owned(inside.to_owned()), false, false)
+                        }
+                        None if frame::is_ours(&text) => {}
+                        None => add(Mark::Previous, text, false, false),
+                    }
                 }
                 PartKind::Text => {
                     let mark = match view.role {
