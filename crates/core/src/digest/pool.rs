@@ -15,6 +15,8 @@ pub(super) struct Entity {
     sources: u8,
     /// An id in a structured result.
     looked_up: bool,
+    /// A value with a name, rather than a word of a text.
+    structured: bool,
     /// Messages that name it.
     messages: u32,
     first: u32,
@@ -33,6 +35,8 @@ pub(super) struct Line<'p> {
     /// How far from the nearer end of its piece, in lines.
     pub(super) depth: u32,
     pub(super) error: bool,
+    /// A numbered line of a file, which can be read again.
+    pub(super) listing: bool,
     /// In quarter tokens, roughly.
     pub(super) size: u32,
     pub(super) entities: Vec<u32>,
@@ -102,6 +106,7 @@ impl<'p> Pool<'p> {
                 piece: index,
                 depth: 0,
                 error: piece.error,
+                listing: piece.mark == Mark::Result && after_line_number(text) > 0,
                 size: rough_size(text),
                 entities,
                 words: from..self.words.len(),
@@ -130,6 +135,7 @@ impl<'p> Pool<'p> {
                         kind,
                         sources: 0,
                         looked_up: false,
+                        structured: false,
                         messages: 0,
                         first: message,
                         last: u32::MAX,
@@ -139,6 +145,7 @@ impl<'p> Pool<'p> {
             };
             let entity = &mut self.entities[id as usize];
             entity.sources |= source_bit(piece.mark);
+            entity.structured |= piece.keyed;
             entity.looked_up |= piece.keyed && piece.mark == Mark::Result && is_id(name);
             if entity.last != message {
                 entity.last = message;
@@ -146,7 +153,12 @@ impl<'p> Pool<'p> {
             }
             ids.push(id);
         };
-        entities(text, &mut note);
+        let from = if piece.mark == Mark::Result {
+            after_line_number(text)
+        } else {
+            0
+        };
+        entities(&text[from..], &mut note);
         ids.sort_unstable();
         ids.dedup();
         ids
@@ -208,6 +220,7 @@ impl<'p> Pool<'p> {
         let wrote = user || called || assistant;
         value *= match entity.kind {
             EntityKind::File => 1.5,
+            EntityKind::Number if !wrote && !entity.structured => 0.3,
             EntityKind::Number if !wrote => 0.5,
             EntityKind::Number => 0.7,
             EntityKind::Url => 0.6,
@@ -287,6 +300,16 @@ fn is_loose(path: &str) -> bool {
     !path.starts_with(['/', '.', '~'])
         && !path.contains(['.', '_'])
         && path.matches('/').count() < 2
+}
+
+/// Where a line of a file begins behind its number (`12→`, `12:`, `12\t`); 0 if it has none.
+fn after_line_number(line: &str) -> usize {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = line[digits..].chars().next();
+    match mark {
+        Some(c @ ('→' | '\t' | ':' | '|')) if (1..=6).contains(&digits) => digits + c.len_utf8(),
+        _ => 0,
+    }
 }
 
 /// `name` is the name in a `name=value` pair.
