@@ -420,6 +420,7 @@ impl<'p> Selection<'p> {
             Mark::Result if line.listing => (0.1, 1.0),
             Mark::Result => (0.25, 1.0),
             Mark::Thought => (0.5, recency(line.message, self.pool.messages())),
+            Mark::Host => (0.8, 1.0),
             Mark::Written => (0.1, 1.0),
         };
         quantised(
