@@ -12,7 +12,7 @@ pub(super) struct Entity {
     pub(super) name: Box<str>,
     pub(super) kind: EntityKind,
     /// Bits of [`source_bit`].
-    sources: u8,
+    sources: u16,
     /// An id in a structured result.
     looked_up: bool,
     /// A value with a name, rather than a word of a text.
@@ -190,7 +190,10 @@ impl<'p> Pool<'p> {
     pub(super) fn entity_value(&self, id: u32) -> f64 {
         let entity = &self.entities[id as usize];
         let has = |mark| entity.sources & source_bit(mark) != 0;
-        let (user, assistant) = (has(Mark::User) || has(Mark::System), has(Mark::Assistant));
+        let (user, assistant) = (
+            has(Mark::User) || has(Mark::System),
+            has(Mark::Assistant) || has(Mark::Host),
+        );
         let (called, returned) = (has(Mark::Call) || has(Mark::Written), has(Mark::Result));
         let mut value = if user && (called || assistant) {
             0.45
@@ -284,7 +287,7 @@ pub(super) fn recency(message: usize, messages: usize) -> f64 {
     0.7 + 1.5 * at.min(1.0).powi(6)
 }
 
-fn source_bit(mark: Mark) -> u8 {
+fn source_bit(mark: Mark) -> u16 {
     1 << mark as u8
 }
 
