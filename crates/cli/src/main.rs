@@ -1,3 +1,47 @@
-//! The command line of Conspectus.
+//! The command line of Conspectus: compacts conversations in files, looks into them, and says what a
+//! compaction would do.
+//!
+//! What was typed ([`args`]) becomes what is to be done ([`job`]); a command does it and hands back plain
+//! values ([`compact`], [`inspect`], [`plan`]); these are shown ([`show`]) or printed as JSON.
 
-fn main() {}
+mod args;
+mod atomic;
+mod compact;
+mod fail;
+mod inputs;
+mod inspect;
+mod job;
+mod latest;
+mod plan;
+mod read;
+mod show;
+mod target;
+mod ui;
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use crate::args::{Args, Command};
+use crate::fail::{Exit, Fail};
+
+fn main() -> ExitCode {
+    let args = Args::parse();
+    let done = match args.command {
+        Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
+        Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
+        Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
+    };
+    let exit = done.unwrap_or_else(|fail| {
+        // Who closed our output wants no more of it, and no complaint.
+        if fail.is_broken_pipe() {
+            return Exit::Done;
+        }
+        ui::error(&fail.message());
+        fail.exit
+    });
+    ExitCode::from(exit.code())
+}
+
+/// What a command comes to.
+type Done = Result<Exit, Fail>;

@@ -3,6 +3,7 @@
 //! A *leaf* is a string value of a JSON text, numbered in document order, keys not counted. The numbering
 //! is shared with `wire`, which edits the same leaves in the source bytes.
 
+use std::collections::BTreeMap;
 use std::ops::Range;
 
 /// The source ranges (quotes included) of all string values in `json`, in document order.
@@ -51,10 +52,14 @@ pub fn cut_leaves(json: &str, cuts: &[(u32, Range<u32>, &str)]) -> String {
     let Some(leaves) = string_leaves(json) else {
         return json.to_owned();
     };
+    let mut by_leaf = BTreeMap::new();
+    for (leaf, range, marker) in cuts {
+        by_leaf.entry(*leaf as usize).or_insert((range, marker));
+    }
     let mut out = String::with_capacity(json.len());
     let mut done = 0;
     for (number, source) in leaves.iter().enumerate() {
-        let Some((_, range, marker)) = cuts.iter().find(|c| c.0 as usize == number) else {
+        let Some((range, marker)) = by_leaf.get(&number) else {
             continue;
         };
         let Some(text) = leaf_text(json, source) else {

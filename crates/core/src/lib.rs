@@ -16,6 +16,7 @@ pub mod plan;
 pub mod policy;
 pub mod project;
 pub mod projection;
+pub mod prune;
 pub mod ranges;
 pub mod record;
 pub mod summary;

@@ -102,6 +102,54 @@ pub enum Reason {
     DigestAfterFailure,
 }
 
+impl Reason {
+    /// The word used in every interface.
+    pub fn as_str(&self) -> &'static str {
+        match self {
+            Self::FixedPartOverTrigger => "fixed_part_over_trigger",
+            Self::Irreducible => "irreducible",
+            Self::NotSmaller => "not_smaller",
+            Self::TargetMissed => "target_missed",
+            Self::OverLimit => "over_limit",
+            Self::DanglingCall(_) => "dangling_call",
+            Self::BreakerOpen => "breaker_open",
+            Self::AttemptRunning => "attempt_running",
+            Self::StillStreaming => "still_streaming",
+            Self::DigestAfterFailure => "digest_after_failure",
+        }
+    }
+}
+
+/// For people.
+impl fmt::Display for Reason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::FixedPartOverTrigger => {
+                "the system prompt and the tools alone reach the trigger; raise it or shorten them"
+            }
+            Self::Irreducible => "folding what may go would not make the conversation smaller",
+            Self::NotSmaller => "the result was not smaller by the minimum gain of a tenth",
+            Self::TargetMissed => {
+                "what has to stay is larger than the target, so the next compaction comes sooner"
+            }
+            Self::OverLimit => "even so the conversation is larger than the window leaves room for",
+            Self::DanglingCall(id) => {
+                return write!(
+                    f,
+                    "call {:?} was never answered; a stand-in for its answer was put in",
+                    id.as_str()
+                );
+            }
+            Self::BreakerOpen => "earlier attempts failed; none is made until the cooldown is over",
+            Self::AttemptRunning => "another attempt is running",
+            Self::StillStreaming => "a reply is still streaming",
+            Self::DigestAfterFailure => {
+                "every model failed; the digest, made without a model, took the summary's place"
+            }
+        })
+    }
+}
+
 /// Sizes before and after, by one counter over the same parts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Measured {

@@ -9,7 +9,7 @@ use conspectus_core::policy::{
     ModelProfile, Options, Policy, PolicyError, PolicyWarning, TriggerOption,
 };
 use conspectus_core::projection::Projection;
-use conspectus_core::thread::{Decision, Fixed, Manual, Sources, Thread};
+use conspectus_core::thread::{Decision, Fixed, Manual, Size, Sources, Thread};
 use conspectus_wire::Conversation;
 
 use crate::drive::{Host, drive};
@@ -27,6 +27,9 @@ pub struct CompactRequest {
     pub only_if_triggered: bool,
     /// What the command adds.
     pub manual: Manual,
+    /// The command itself switches compaction on where the options do not say, as with a preset that is off
+    /// unless told. Options that say `enabled: false` still win.
+    pub enable: bool,
 }
 
 impl CompactRequest {
@@ -40,6 +43,7 @@ impl CompactRequest {
             counter: None,
             only_if_triggered,
             manual: Manual::default(),
+            enable: false,
         }
     }
 }
@@ -62,6 +66,10 @@ pub struct Compaction {
     pub plan: Plan,
     /// What the policy's owner should be told.
     pub warnings: Vec<PolicyWarning>,
+    /// What counted.
+    pub counter: Arc<dyn TokenCounter>,
+    /// The size before.
+    pub size: Size,
 }
 
 impl Compaction {
@@ -94,7 +102,10 @@ pub fn open_thread(
     conversation: &Conversation,
     request: &CompactRequest,
 ) -> Result<(Thread, Arc<dyn TokenCounter>, Vec<PolicyWarning>), Error> {
-    let resolved = Policy::resolve(&request.options, &request.model)?;
+    let mut resolved = Policy::resolve(&request.options, &request.model)?;
+    if request.enable && request.options.enabled.is_none() {
+        resolved.policy.enabled = true;
+    }
     let counter = request
         .counter
         .clone()
@@ -132,6 +143,7 @@ pub fn compact(
         ..request.manual.clone()
     };
     let plan = thread.preview(&manual, src);
+    let size = thread.size(src);
     let report = match thread.manual(host.now(), &manual, src) {
         Decision::Start(attempt, _) => drive(&mut thread, *attempt, src, host),
         Decision::Send(report) => report,
@@ -142,5 +154,7 @@ pub fn compact(
         thread,
         plan,
         warnings,
+        counter,
+        size,
     })
 }

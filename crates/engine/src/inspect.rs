@@ -3,15 +3,18 @@
 use std::collections::BTreeMap;
 
 use conspectus_core::count::TokenCounter;
-use conspectus_core::patch::{Patch, PatchCause};
-use conspectus_core::plan::{Fate, Plan};
+use conspectus_core::policy::WindowSource;
 use conspectus_core::thread::{Size, Sources, Thread};
 use conspectus_core::validity::Invalid;
-use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
+use conspectus_core::view::{MessageView, PartKind, PartRef, Texts};
 use conspectus_wire::Conversation;
 use serde::Serialize;
 
 use crate::compact::{CompactRequest, Error, open_thread};
+use crate::text::{begins, chars_of, role_name};
+
+/// How many of the largest are listed.
+const LISTED: usize = 10;
 
 /// Tokens and messages of one kind.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
@@ -37,6 +40,30 @@ pub struct LargeResult {
     pub chars: u64,
 }
 
+/// A large message.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct LargeMessage {
+    /// Index of the message in the conversation.
+    pub message: usize,
+    /// Who speaks.
+    pub role: &'static str,
+    /// Its tokens.
+    pub tokens: u64,
+    /// The beginning of its text.
+    pub begins: String,
+}
+
+/// One clause of the trigger, in numbers: reached when all of its sizes are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct TriggerState {
+    /// Tokens.
+    pub tokens: Option<u64>,
+    /// Messages.
+    pub messages: Option<u64>,
+    /// Whether it is reached now.
+    pub reached: bool,
+}
+
 /// What a conversation holds.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Inspection {
@@ -54,20 +81,24 @@ pub struct Inspection {
     pub tools: Vec<Share>,
     /// Tokens by message.
     pub by_message: Vec<u64>,
-    /// The largest tool results.
+    /// The largest messages, at most ten.
+    pub largest_messages: Vec<LargeMessage>,
+    /// The largest tool results, at most ten.
     pub largest_results: Vec<LargeResult>,
     /// What is wrong with the pairing of calls and results.
     pub pairing_faults: Vec<String>,
-    /// The token threshold of the trigger, if there is one.
-    pub trigger_tokens: Option<u64>,
-    /// The message threshold of the trigger, if there is one.
-    pub trigger_messages: Option<u64>,
+    /// The clauses of the trigger; any of them fires.
+    pub triggers: Vec<TriggerState>,
     /// Whether a trigger is reached now.
     pub triggered: bool,
     /// The first message at which a trigger would have been reached.
     pub triggers_at_message: Option<usize>,
     /// The window in tokens.
     pub window: u64,
+    /// Where that is known from.
+    pub window_source: WindowSource,
+    /// Tokens of the window that belong to the reply.
+    pub output_reserve: u64,
 }
 
 /// Looks into a conversation.
@@ -96,27 +127,32 @@ pub fn inspect(conversation: &Conversation, request: &CompactRequest) -> Result<
         tools: tools(conversation, &thread, counter.as_ref()),
         largest_results: largest(conversation, &thread),
         pairing_faults: faults(&thread),
-        trigger_tokens: policy.trigger_tokens(),
-        trigger_messages: policy.triggers.iter().filter_map(|t| t.messages).min(),
+        largest_messages: largest_messages(conversation, &by_message),
+        triggers: policy
+            .triggers
+            .iter()
+            .map(|threshold| TriggerState {
+                tokens: threshold.tokens,
+                messages: threshold.messages,
+                reached: size.reaches(threshold, policy.reached),
+            })
+            .collect(),
         triggered: thread.is_triggered(&size),
         triggers_at_message: first_trigger(&thread, src),
         window: policy.window,
+        window_source: policy.window_source,
+        output_reserve: policy.output_reserve,
         by_message,
     })
 }
 
 fn roles(views: &[MessageView], by_message: &[u64]) -> Vec<Share> {
-    let names = [
-        (Role::System, "system"),
-        (Role::User, "user"),
-        (Role::Assistant, "assistant"),
-        (Role::Tool, "tool"),
-    ];
-    let share = |(role, name): &(Role, &str)| {
+    let names = ["system", "user", "assistant", "tool"];
+    let share = |name: &&str| {
         let of_role = views
             .iter()
             .zip(by_message)
-            .filter(|(view, _)| shown_role(view) == *role);
+            .filter(|(view, _)| role_name(view) == *name);
         let (count, tokens) = of_role.fold((0, 0), |(n, sum), (_, t)| (n + 1, sum + t));
         Share {
             name: (*name).to_owned(),
@@ -127,13 +163,19 @@ fn roles(views: &[MessageView], by_message: &[u64]) -> Vec<Share> {
     names.iter().map(share).filter(|s| s.count > 0).collect()
 }
 
-/// Where results stand in user messages (Anthropic's format), they are a tool's all the same.
-fn shown_role(view: &MessageView) -> Role {
-    if view.is_only_results() {
-        Role::Tool
-    } else {
-        view.role
-    }
+fn largest_messages(conversation: &Conversation, by_message: &[u64]) -> Vec<LargeMessage> {
+    let mut order: Vec<usize> = (0..by_message.len()).collect();
+    order.sort_by_key(|at| (std::cmp::Reverse(by_message[*at]), *at));
+    let large = |at: usize| {
+        let view = &conversation.views()[at];
+        LargeMessage {
+            message: at,
+            role: role_name(view),
+            tokens: by_message[at],
+            begins: begins(conversation, view),
+        }
+    };
+    order.into_iter().take(LISTED).map(large).collect()
 }
 
 fn tools(conversation: &Conversation, thread: &Thread, counter: &dyn TokenCounter) -> Vec<Share> {
@@ -183,20 +225,7 @@ fn largest(conversation: &Conversation, thread: &Thread) -> Vec<LargeResult> {
     for call in thread.branch().units().calls() {
         for (at, part) in &call.answers {
             let view = thread.branch().view(*at);
-            let chars = (0..view.parts.len())
-                .filter(|i| i == part || view.parts[*i].inside.map(usize::from) == Some(*part))
-                .filter(|i| !matches!(view.parts[*i].kind, PartKind::Media(_)))
-                .filter_map(|i| u16::try_from(i).ok())
-                .map(|part| {
-                    conversation
-                        .text(PartRef {
-                            message: view.handle,
-                            part,
-                        })
-                        .chars()
-                        .count() as u64
-                })
-                .sum();
+            let chars = chars_of(conversation, view, *part);
             let tool = Some(call.tool.to_string()).filter(|t| !t.is_empty());
             out.push(LargeResult {
                 message: *at,
@@ -211,7 +240,7 @@ fn largest(conversation: &Conversation, thread: &Thread) -> Vec<LargeResult> {
             .cmp(&a.chars)
             .then_with(|| a.message.cmp(&b.message))
     });
-    out.truncate(10);
+    out.truncate(LISTED);
     out
 }
 
@@ -244,114 +273,4 @@ fn first_trigger(thread: &Thread, src: Sources<'_>) -> Option<usize> {
             let size: Size = grown.size(src);
             grown.is_triggered(&size).then_some(at)
         })
-}
-
-/// What happens to one unit, for a line of `conspectus plan`.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct UnitLine {
-    /// Indices of its messages.
-    pub messages: Vec<usize>,
-    /// `stays`, `goes` or `gone`.
-    pub fate: &'static str,
-    /// Why it stays.
-    pub why: Option<&'static str>,
-    /// Its tokens.
-    pub tokens: u64,
-    /// Who speaks first, and the tools that are called.
-    pub what: String,
-    /// The beginning of its text.
-    pub begins: String,
-    /// Parts that would be shortened in it.
-    pub shortened: u64,
-}
-
-/// The plan, unit by unit.
-pub fn units(
-    conversation: &Conversation,
-    thread: &Thread,
-    plan: &Plan,
-    src: Sources<'_>,
-) -> Vec<UnitLine> {
-    let branch = thread.branch();
-    let line = |members: &[usize]| {
-        let first = branch.view(members[0]);
-        let (fate, why) = match plan.fates[members[0]] {
-            Fate::Stays(stay) => ("stays", Some(stay.words())),
-            Fate::Goes => ("goes", None),
-            Fate::Gone => ("gone", None),
-        };
-        let tools: Vec<&str> = members
-            .iter()
-            .flat_map(|m| branch.view(*m).calls())
-            .map(|(_, _, tool)| tool.as_ref())
-            .collect();
-        let role = match shown_role(first) {
-            Role::System => "system",
-            Role::User => "user",
-            Role::Assistant => "assistant",
-            Role::Tool => "tool",
-        };
-        let what = if tools.is_empty() {
-            role.to_owned()
-        } else {
-            format!("{role} calls {}", tools.join(", "))
-        };
-        let is_cut = |p: &&Patch| {
-            matches!(
-                p.cause(),
-                PatchCause::Oversized | PatchCause::Duplicate | PatchCause::Arguments
-            )
-        };
-        UnitLine {
-            messages: members.to_vec(),
-            fate,
-            why,
-            tokens: src.counter.tokens(
-                members
-                    .iter()
-                    .map(|m| src.counter.message(branch.view(*m), src.texts))
-                    .sum(),
-            ),
-            what,
-            begins: begins(conversation, first),
-            shortened: members
-                .iter()
-                .flat_map(|m| thread.patches_at(*m))
-                .filter(is_cut)
-                .count() as u64,
-        }
-    };
-    branch
-        .units()
-        .iter()
-        .map(|unit| line(&unit.members))
-        .collect()
-}
-
-/// The first words of a message, on one line.
-fn begins(texts: &dyn Texts, view: &MessageView) -> String {
-    let shown = view
-        .parts
-        .iter()
-        .position(|p| matches!(p.kind, PartKind::Text))
-        .or(Some(0).filter(|_| !view.parts.is_empty()));
-    let Some(part) = shown.and_then(|i| u16::try_from(i).ok()) else {
-        return String::new();
-    };
-    let text = texts.text(PartRef {
-        message: view.handle,
-        part,
-    });
-    let mut out = String::new();
-    for word in text.split_whitespace() {
-        if out.chars().count() + word.chars().count() > 70 {
-            out.push('…');
-            break;
-        }
-        if !out.is_empty() {
-            out.push(' ');
-        }
-        out.push_str(word);
-    }
-    out
 }

@@ -34,6 +34,9 @@
 mod compact;
 mod drive;
 mod inspect;
+mod shortened;
+mod text;
+mod units;
 
 pub use compact::{CompactRequest, Compaction, Error, compact, open_thread};
 pub use conspectus_core as core;
@@ -47,4 +50,6 @@ pub use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, ReadError, RenderContext, WriteError,
 };
 pub use drive::{Embedded, Host, drive};
-pub use inspect::{Inspection, LargeResult, Share, UnitLine, inspect, units};
+pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
+pub use shortened::{Shortened, shortened};
+pub use units::{StayShare, UnitLine, stays, units};

@@ -1,4 +1,46 @@
 //! Formats of providers and session files, to and from the core's views.
+//!
+//! A [`Document`] is one file: a request body, a benchmark's log, a thread state, a session. It is opened from bytes
+//! (the [`Format`] is found by content), shows each [`Conversation`] as the core's views, and is rendered again from
+//! edit scripts. Nothing in between is parsed into values and printed anew: what a script does not touch comes
+//! back byte for byte, unknown fields, number spellings and signatures included.
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use conspectus_core::id::Handle;
+//! use conspectus_core::projection::{Block, BlockKind, Piece, Projection};
+//! use conspectus_core::view::Role;
+//! use conspectus_wire::{Document, Format, OpenOptions, RenderContext};
+//!
+//! let file = br#"{"model": "m", "messages": [
+//!   {"role": "user", "content": "a long story"},
+//!   {"role": "assistant", "content": "I see", "cost": 1.50},
+//!   {"role": "user", "content": "go on"}
+//! ]}"#;
+//! let document = Document::open(file.to_vec(), &OpenOptions::default())?;
+//! assert_eq!(document.format(), Format::OpenAi);
+//! assert_eq!(document.conversations()[0].views().len(), 3);
+//!
+//! // Put a summary where the first message was.
+//! let summary = Block { kind: BlockKind::Summary, role: Role::User, text: "a story".into() };
+//! let script = Projection {
+//!     frozen: Arc::from([Piece::Insert(summary)]),
+//!     tail: vec![Piece::Keep(Handle(1)), Piece::Keep(Handle(2))],
+//! };
+//! let bytes = document.render(&[(0, &script)], &RenderContext::default())?;
+//! assert_eq!(std::str::from_utf8(&bytes)?, r#"{"model": "m", "messages": [
+//!   {"role":"user","content":"a story"},
+//!   {"role": "assistant", "content": "I see", "cost": 1.50},
+//!   {"role": "user", "content": "go on"}
+//! ]}"#);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! - [`json`] lists, cuts and splices JSON in place; the formats are built on it.
+//! - [`valid`] judges a request by its provider's rules, independently of everything else here.
+//! - Each format has a folder with a reader (messages to views) and a writer (blocks of ours to messages); session
+//!   files, which are logs that a compaction is appended to, read and write the whole file.
 
 mod anthropic;
 mod claude_code;

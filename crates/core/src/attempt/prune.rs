@@ -1,13 +1,20 @@
 //! The free rungs of the ladder, run over the window before any model is asked.
 
+use std::sync::Arc;
+
 use crate::attempt::Snapshot;
+use crate::count::Weight;
+use crate::patch::Patch;
+use crate::policy::{Preset, Prune};
+use crate::prune::{Item, plan, shorten_as_nous};
 use crate::record::Patches;
 use crate::thread::Sources;
+use crate::unit::Pos;
 
 /// What pruning came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Pruned {
-    /// New patches by message, together with those the message already had.
+    /// The patches of each message that got new ones, together with those it already had.
     pub(super) patches: Patches,
     /// Tokens saved.
     pub(super) saved: u64,
@@ -16,11 +23,88 @@ pub(super) struct Pruned {
 }
 
 impl Pruned {
-    pub(super) fn of(_s: &Snapshot, _src: Sources<'_>) -> Self {
-        Self::default()
+    /// Prunes what the snapshot shows, as far as its goal asks for.
+    pub(super) fn of(s: &Snapshot, src: Sources<'_>) -> Self {
+        let Some(limits) = s.policy.prune else {
+            return Self::default();
+        };
+        let before = s.patches_before();
+        let positions: Vec<Pos> = (0..s.branch.len())
+            .filter(|at| !s.was_folded(*at))
+            .collect();
+        let already = |at: Pos| -> &[Patch] { before.get(&s.branch.path()[at]).map_or(&[], |p| p) };
+        let (new, saved) = if s.policy.strict_parity && s.policy.preset == Preset::Nous {
+            as_nous(s, &positions, already, &limits, src)
+        } else {
+            let window: Vec<Item<'_>> = positions
+                .iter()
+                .map(|at| Item {
+                    message: s.branch.view(*at),
+                    already: already(*at),
+                })
+                .collect();
+            // Nous shortens everything over its limit before it looks again.
+            let stops_early = s.policy.preset != Preset::Nous;
+            let enough = &mut |saved| stops_early && s.is_enough(saved, src);
+            let pruned = plan(&window, src.texts, &limits, src.counter, enough);
+            (
+                pruned
+                    .patches
+                    .into_iter()
+                    .map(|(i, p)| (positions[i], p))
+                    .collect(),
+                pruned.saved,
+            )
+        };
+        let with_old = |(at, patches): (Pos, Vec<Patch>)| {
+            let all: Arc<[Patch]> = already(at).iter().cloned().chain(patches).collect();
+            (s.branch.path()[at], all)
+        };
+        Self {
+            is_enough: !new.is_empty() && s.is_enough(saved, src),
+            patches: new.into_iter().map(with_old).collect(),
+            saved: src.counter.tokens(saved),
+        }
     }
 
     pub(super) fn is_empty(&self) -> bool {
         self.patches.is_empty()
     }
+}
+
+impl Snapshot {
+    /// Whether the request is small enough once it has lost `saved`.
+    fn is_enough(&self, saved: Weight, src: Sources<'_>) -> bool {
+        let left = self
+            .size
+            .estimated
+            .saturating_sub(src.counter.tokens(saved));
+        self.goal.pruned_enough.is_some_and(|enough| left <= enough)
+    }
+}
+
+/// The peer's own cut of every message over the limit, also where the result is longer.
+fn as_nous<'p>(
+    s: &Snapshot,
+    positions: &[Pos],
+    already: impl Fn(Pos) -> &'p [Patch],
+    limits: &Prune,
+    src: Sources<'_>,
+) -> (Vec<(Pos, Vec<Patch>)>, Weight) {
+    let mut saved: Weight = 0;
+    let mut new = Vec::new();
+    for at in positions
+        .iter()
+        .copied()
+        .filter(|at| already(*at).is_empty())
+    {
+        let view = s.branch.view(at);
+        if let Some(patch) = shorten_as_nous(view, src.texts, limits.max_result_chars) {
+            let patches = vec![patch];
+            let before = src.counter.message(view, src.texts);
+            saved += before.saturating_sub(src.counter.patched(view, src.texts, &patches));
+            new.push((at, patches));
+        }
+    }
+    (new, saved)
 }

@@ -49,6 +49,7 @@ pub use bytes4::{Bytes4, Words};
 pub use estimator::Estimator;
 pub use langchain::{LangChain, scaled_total};
 
+use std::fmt;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -81,6 +82,24 @@ impl CounterId {
     /// A host's own counter; `number` below 2³¹ is the host's to give.
     pub const fn custom(number: u32) -> Self {
         Self(0x8000_0000 | number)
+    }
+}
+
+/// For people and reports.
+impl fmt::Display for CounterId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::ESTIMATOR => f.write_str("estimator"),
+            Self::BYTES4 => f.write_str("bytes/4"),
+            Self::WORDS => f.write_str("words"),
+            Self::O200K => f.write_str("o200k"),
+            Self::CL100K => f.write_str("cl100k"),
+            Self(own) if own >= 0x8000_0000 => write!(f, "custom {}", own & 0x7fff_ffff),
+            Self(tenths) => {
+                let tenths = tenths.saturating_sub(0x1_0000);
+                write!(f, "langchain ({}.{} characters)", tenths / 10, tenths % 10)
+            }
+        }
     }
 }
 

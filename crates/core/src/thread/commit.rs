@@ -6,7 +6,7 @@ use super::{HeadCause, HeadChange, Sources, Thread};
 use crate::effect::{CommitAck, Delta, Expect, Failure};
 use crate::id::{AttemptId, NodeId, RecordId};
 use crate::ledger::Ledger;
-use crate::record::{Patches, RECORD_FORMAT, Record};
+use crate::record::{RECORD_FORMAT, Record};
 use crate::unit::Call;
 use crate::window::Branch;
 
@@ -152,7 +152,6 @@ impl Thread {
             record: self.active,
             cause,
         });
-        self.live = Patches::new();
         self.refreeze(src);
         self.restart_live(src);
     }

@@ -335,7 +335,7 @@ impl Thread {
             record: self.next_record(),
             branch: self.branch.clone(),
             active: self.active().cloned(),
-            live: self.live.clone(),
+            live: self.live_patches.clone(),
             frozen: self.frozen.pieces.clone(),
             frozen_end: self.frozen.end,
             ledger: self.ledger.clone(),

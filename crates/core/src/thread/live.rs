@@ -1,15 +1,60 @@
-//! Limits that are in force at every rendering: a part is decided once, when it is first rendered.
+//! Limits that are in force at every rendering (`when: always`): a result is decided once, when it is first
+//! rendered and no longer among the newest ones that the policy leaves alone, and keeps its bytes from then on.
+
+use std::sync::Arc;
 
 use super::{Sources, Thread};
+use crate::policy::PruneWhen;
+use crate::prune::shorten;
+use crate::unit::Pos;
+
+/// What was decided since the record.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub(super) struct Live {
+    /// Positions with results that are not decided yet, oldest first.
+    waiting: std::collections::VecDeque<Pos>,
+    /// The first position that was not looked at yet.
+    seen: Pos,
+    /// What the decisions save, in weight.
+    pub(super) saved: u64,
+}
 
 impl Thread {
-    /// Decides what was appended.
-    pub(super) fn prune_live(&mut self, _src: Sources<'_>) {}
+    /// Decides what was appended. Costs what is new.
+    pub(super) fn prune_live(&mut self, src: Sources<'_>) {
+        let Some(limits) = self.policy.prune.filter(|p| p.when == PruneWhen::Always) else {
+            return;
+        };
+        let has_results = |at: &Pos| self.branch.view(*at).results().next().is_some();
+        let new: Vec<Pos> = (self.live.seen..self.branch.len())
+            .filter(has_results)
+            .collect();
+        self.live.waiting.extend(new);
+        self.live.seen = self.branch.len();
+        let keep = usize::try_from(limits.keep_recent_results).unwrap_or(usize::MAX);
+        while self.live.waiting.len() > keep {
+            let Some(at) = self.live.waiting.pop_front() else {
+                break;
+            };
+            let view = self.branch.view(at).clone();
+            let patches = shorten(&view, src.texts, &limits, &[]);
+            if !patches.is_empty() {
+                let before = src.counter.message(&view, src.texts);
+                self.live.saved +=
+                    before.saturating_sub(src.counter.patched(&view, src.texts, &patches));
+                self.live_patches
+                    .insert(self.branch.path()[at], Arc::from(patches));
+            }
+        }
+    }
 
-    /// Starts over after the head or the record changed.
+    /// Starts over behind the record after it or the head changed.
     pub(super) fn restart_live(&mut self, src: Sources<'_>) {
-        self.live_saved = 0;
-        self.live_decided = 0;
+        self.live_patches.clear();
+        self.live = Live {
+            seen: self.frozen.end,
+            ..Live::default()
+        };
         self.prune_live(src);
     }
 }

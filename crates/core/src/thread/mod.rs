@@ -136,9 +136,8 @@ pub struct Thread {
     fixed: Fixed,
     pending: Arc<BTreeSet<CallId>>,
     /// Parts shortened after the record, when limits are in force at every rendering.
-    live: Patches,
-    live_saved: Weight,
-    live_decided: usize,
+    live_patches: Patches,
+    live: live::Live,
     frozen: Frozen,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
@@ -166,9 +165,8 @@ impl Thread {
             policy,
             fixed: Fixed::default(),
             pending: Arc::default(),
-            live: Patches::new(),
-            live_saved: 0,
-            live_decided: 0,
+            live_patches: Patches::new(),
+            live: live::Live::default(),
             frozen: Frozen::default(),
             anchor: None,
             running: None,
@@ -279,7 +277,7 @@ impl Thread {
     /// The request that would be sent now. The frozen part is shared, the tail is what is new.
     pub fn projection(&self) -> Projection {
         let tail = (self.frozen.end..self.branch.len())
-            .map(|at| project::as_it_is(&self.branch, at, &self.live));
+            .map(|at| project::as_it_is(&self.branch, at, &self.live_patches));
         Projection {
             frozen: self.frozen.pieces.clone(),
             tail: tail.collect(),
@@ -296,7 +294,9 @@ impl Thread {
     }
 
     fn live_at(&self, at: Pos) -> &[Patch] {
-        self.live.get(&self.branch.path()[at]).map_or(&[], |p| p)
+        self.live_patches
+            .get(&self.branch.path()[at])
+            .map_or(&[], |p| p)
     }
 
     /// The branch from the root to the head.
@@ -356,7 +356,7 @@ impl Thread {
         let known = if at < self.frozen.end {
             self.active().map(|r| &r.patches)
         } else {
-            Some(&self.live)
+            Some(&self.live_patches)
         };
         known.and_then(|p| p.get(node)).map_or(&[], |p| p)
     }

@@ -45,11 +45,10 @@ impl Thread {
     /// The size of the request that would be sent now.
     pub fn size(&self, src: Sources<'_>) -> Size {
         let counted = self.policy.counted;
-        let live: u64 = self.live_saved;
         let tail = self
             .branch
             .weight(self.frozen.end, self.branch.len())
-            .saturating_sub(live);
+            .saturating_sub(self.live.saved);
         let summary = if counted == Counted::Messages {
             0
         } else {

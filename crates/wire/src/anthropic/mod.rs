@@ -2,6 +2,7 @@
 //! Cline's session files hold the same messages.
 
 mod read;
+mod turns;
 mod write;
 
 pub(crate) use read::{Anthropic, body};

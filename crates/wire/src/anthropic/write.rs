@@ -1,15 +1,17 @@
 //! Blocks of ours as Anthropic's messages.
 //!
-//! Two things differ from formats with a message for everything. Rules go into the request's `system`. And an
-//! answer is a block of the user message that follows its call, in front of any text there; so answers wait
-//! until it is known which message that is.
+//! Two things differ from formats with a message for everything: rules go into the request's `system`, and answers
+//! are blocks of a user message ([`super::turns`]).
 
 use std::sync::Arc;
 
+use conspectus_core::id::{CallId, Handle};
+use conspectus_core::patch::Patch;
 use conspectus_core::projection::{Block, BlockKind, Piece};
-use conspectus_core::view::{ContentForm, PartKind, Role};
+use conspectus_core::view::{ContentForm, Role};
 
 use super::Anthropic;
+use super::turns::Turns;
 use crate::conversation::{Conversation, List};
 use crate::error::WriteError;
 use crate::json::{Array, Kind, Object, Span, Splices, string};
@@ -17,31 +19,35 @@ use crate::write::{Slot, Writer, Written, kept};
 
 impl Writer for Anthropic {
     fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError> {
-        let mut out = Out {
-            conversation,
-            has_system: has_system_place(conversation),
-            blocks: prefers_blocks(conversation),
-            last: None,
-            waiting: Vec::new(),
-            written: Written::default(),
-        };
+        let style = Style::of(conversation);
+        let mut turns = Turns::new(conversation);
+        let mut system = Vec::new();
         for piece in pieces {
-            match piece {
-                Piece::Insert(block) => out.block(block),
-                Piece::Keep(handle) => {
-                    if let Some(slot) = kept(conversation, *handle, &[]) {
-                        out.message(slot);
+            let (handle, patches): (_, &[Patch]) = match piece {
+                Piece::Keep(handle) => (*handle, &[]),
+                Piece::Edit(handle, patches) => (*handle, patches),
+                Piece::Insert(block) => {
+                    match &block.kind {
+                        BlockKind::Answer { id, .. } => turns.answer(answer(id, &block.text)),
+                        _ if block.role == Role::System && style.has_system => {
+                            system.push(Arc::clone(&block.text));
+                        }
+                        _ => {
+                            let (message, role) = style.message(block);
+                            turns.message(Slot::Made(message), Some(role));
+                        }
                     }
+                    continue;
                 }
-                Piece::Edit(handle, patches) => {
-                    if let Some(slot) = kept(conversation, *handle, patches) {
-                        out.message(slot);
-                    }
-                }
+            };
+            if let Some(slot) = kept(conversation, handle, patches) {
+                turns.message(slot, speaker(conversation, handle));
             }
         }
-        out.flush();
-        Ok(out.written)
+        Ok(Written {
+            slots: turns.finish(),
+            system,
+        })
     }
 
     fn add_system(&self, source: &str, request: Span, texts: &[Arc<str>], splices: &mut Splices) {
@@ -79,169 +85,57 @@ impl Writer for Anthropic {
     }
 }
 
-/// The request's own system prompt can take more: there is an object, and its list is `messages`.
-fn has_system_place(conversation: &Conversation) -> bool {
-    let List::Array {
-        request: Some(request),
-        ..
-    } = conversation.list
-    else {
-        return false;
-    };
-    Object::of(request.text(conversation.source.text()))
-        .is_some_and(|object| object.get("messages").is_some())
-}
-
-/// How the conversation writes a user's words.
-fn prefers_blocks(conversation: &Conversation) -> bool {
-    let user = |view: &&conspectus_core::view::MessageView| {
-        view.role == Role::User && !view.flags.hidden && !view.is_only_results()
-    };
-    conversation
-        .views
-        .iter()
-        .find(user)
-        .is_some_and(|view| view.form == ContentForm::Blocks)
-}
-
-struct Out<'a> {
-    conversation: &'a Conversation,
+/// How this conversation writes what more than one way is known for.
+struct Style {
+    /// There is an object around the list that has or can have a system prompt.
     has_system: bool,
+    /// A user's words stand in blocks.
     blocks: bool,
-    /// Who speaks in the last slot.
-    last: Option<Role>,
-    /// Answers that go into the next user message.
-    waiting: Vec<String>,
-    written: Written,
 }
 
-impl Out<'_> {
-    fn block(&mut self, block: &Block) {
-        match &block.kind {
-            BlockKind::Answer { id, .. } => self.answer(id.as_str(), &block.text),
-            _ if block.role == Role::System && self.has_system => {
-                self.written.system.push(Arc::clone(&block.text));
-            }
-            _ => {
-                let role = match block.role {
-                    Role::Assistant => "assistant",
-                    _ => "user",
-                };
-                let text = if self.blocks {
-                    format!("[{}]", text_block(&block.text))
-                } else {
-                    string::encode(&block.text)
-                };
-                self.message(Slot::Made(format!(
-                    r#"{{"role":"{role}","content":{text}}}"#
-                )));
-            }
-        }
-    }
-
-    /// Into the user message just written when that follows the call, or into the next one.
-    fn answer(&mut self, id: &str, text: &str) {
-        let (id, text) = (string::encode(id), string::encode(text));
-        let block = format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":{text}}}"#);
-        if self.last == Some(Role::User)
-            && let Some(last) = self.written.slots.pop()
-        {
-            let with = self.with_blocks(last, &[block]);
-            self.written.slots.push(with);
-        } else {
-            self.waiting.push(block);
-        }
-    }
-
-    fn message(&mut self, slot: Slot) {
-        let role = self.role(&slot);
-        let slot = match role {
-            Some(Role::User) if !self.waiting.is_empty() => {
-                let waiting = std::mem::take(&mut self.waiting);
-                self.with_blocks(slot, &waiting)
-            }
-            _ => {
-                self.flush();
-                slot
-            }
+impl Style {
+    fn of(conversation: &Conversation) -> Self {
+        let request = match conversation.list {
+            List::Array { request, .. } => request,
+            List::Lines => None,
         };
-        self.last = role;
-        self.written.slots.push(slot);
-    }
-
-    /// No user message followed: the answers make one of their own.
-    fn flush(&mut self) {
-        if !self.waiting.is_empty() {
-            let blocks = std::mem::take(&mut self.waiting).join(",");
-            let message = format!(r#"{{"role":"user","content":[{blocks}]}}"#);
-            self.written.slots.push(Slot::Made(message));
-            self.last = Some(Role::User);
+        let request = request.and_then(|at| Object::of(at.text(conversation.source.text())));
+        let mut users = conversation.views.iter().filter(|view| {
+            view.role == Role::User && !view.flags.hidden && !view.is_only_results()
+        });
+        Self {
+            has_system: request.is_some_and(|request| {
+                !request.has_duplicates && request.get("messages").is_some()
+            }),
+            blocks: users
+                .next()
+                .is_some_and(|view| view.form == ContentForm::Blocks),
         }
     }
 
-    /// Who speaks; nobody we know in an opaque message.
-    fn role(&self, slot: &Slot) -> Option<Role> {
-        match slot {
-            Slot::Kept { handle, .. } => {
-                let view = self.conversation.views.get(handle.0 as usize)?;
-                let is_opaque = |kind: &PartKind| matches!(kind, PartKind::Opaque { .. });
-                let whole = view.flags.hidden && view.parts.iter().all(|p| is_opaque(&p.kind));
-                (!whole).then_some(view.role)
-            }
-            Slot::Made(text) if text.starts_with(r#"{"role":"assistant""#) => Some(Role::Assistant),
-            Slot::Made(_) => Some(Role::User),
-        }
-    }
-
-    /// The message with these blocks in front of its text, behind results that are there. A string becomes a text
-    /// block with its own spelling.
-    fn with_blocks(&self, slot: Slot, blocks: &[String]) -> Slot {
-        let (handle, text) = match slot {
-            Slot::Kept { handle, edited } => {
-                let text = edited.unwrap_or_else(|| self.conversation.json_of(handle).to_owned());
-                (Some(handle), text)
-            }
-            Slot::Made(text) => (None, text),
+    /// A block as a message, and who speaks in it. What nobody may say in a list is told by the user.
+    fn message(&self, block: &Block) -> (String, Role) {
+        let (role, name) = match block.role {
+            Role::Assistant => (Role::Assistant, "assistant"),
+            Role::System | Role::User | Role::Tool => (Role::User, "user"),
         };
-        let text = match Object::of(&text).and_then(|message| message.get("content")) {
-            None => text.clone(),
-            Some(content) => {
-                let mut splices = Splices::new();
-                put_in_front(&mut splices, &text, content, &blocks.join(","));
-                splices.apply(&text, Span::new(0, text.len()))
-            }
+        let content = match self.blocks {
+            true => format!("[{}]", text_block(&block.text)),
+            false => string::encode(&block.text),
         };
-        match handle {
-            Some(handle) => Slot::Kept {
-                handle,
-                edited: Some(text),
-            },
-            None => Slot::Made(text),
-        }
+        (format!(r#"{{"role":"{name}","content":{content}}}"#), role)
     }
 }
 
-fn put_in_front(splices: &mut Splices, message: &str, content: &str, blocks: &str) {
-    let span = Span::of(message, content);
-    let elements = Array::of(content).unwrap_or_default().0;
-    let is_result = |block: &&&str| {
-        Object::of(block)
-            .is_some_and(|block| block.string("type").as_deref() == Some("tool_result"))
-    };
-    let results = elements.iter().take_while(is_result).count();
-    match (Kind::of(content), results.checked_sub(1)) {
-        (Kind::Array, Some(last)) => {
-            splices.insert(Span::of(message, elements[last]).end, format!(",{blocks}"));
-        }
-        (Kind::Array, None) if !elements.is_empty() => {
-            splices.insert(Span::of(message, elements[0]).start, format!("{blocks},"));
-        }
-        (Kind::String, _) if content != "\"\"" => {
-            let text = format!(r#"[{blocks},{{"type":"text","text":{content}}}]"#);
-            splices.replace(span, text);
-        }
-        _ => splices.replace(span, format!("[{blocks}]")),
-    }
+/// Who speaks in a message that is there; nobody we know in one that we cannot read.
+fn speaker(conversation: &Conversation, handle: Handle) -> Option<Role> {
+    let view = conversation.views.get(handle.0 as usize)?;
+    (!view.flags.hidden).then_some(view.role)
+}
+
+fn answer(id: &CallId, text: &str) -> String {
+    let (id, text) = (string::encode(id.as_str()), string::encode(text));
+    format!(r#"{{"type":"tool_result","tool_use_id":{id},"content":{text}}}"#)
 }
 
 fn text_block(text: &str) -> String {

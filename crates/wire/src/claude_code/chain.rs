@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::order::{merge, together};
 use super::record::{Parent, Preserved, Record, RecordKind};
 
 /// The records in sight, by index in the file's records.
@@ -38,7 +39,7 @@ pub(super) fn active(records: &[Record]) -> Active {
     let kept: BTreeSet<usize> = list.into_iter().flatten().copied().collect();
     let forks = links.forks(&chain, &kept, boundary);
     Active {
-        sequence: links.together(merge(&chain, forks), &kept),
+        sequence: together(records, merge(&chain, forks), &kept),
         kept,
         leaf: Some(leaf),
         of_sidechain: links.of_sidechain,
@@ -283,41 +284,6 @@ impl<'a> Links<'a> {
         found
     }
 
-    /// `sequence` with the blocks of each reply side by side: results that came while the model was still
-    /// writing stand behind it, as the model reads them. What a boundary `kept` stays in the order of its list.
-    fn together(&self, sequence: Vec<usize>, kept: &BTreeSet<usize>) -> Vec<usize> {
-        let mut turn = 0;
-        let keys: Vec<_> = sequence
-            .iter()
-            .map(|index| {
-                turn += usize::from(self.records[*index].is_prompt());
-                let reply = self.records[*index].reply.as_deref();
-                Some((turn, reply.filter(|_| !kept.contains(index))?))
-            })
-            .collect();
-        let mut last = BTreeMap::new();
-        for (position, key) in keys.iter().enumerate() {
-            last.extend(key.map(|key| (key, position)));
-        }
-        let mut out = Vec::with_capacity(sequence.len());
-        let mut waiting = Vec::new();
-        let mut open = None;
-        for (position, index) in sequence.into_iter().enumerate() {
-            let reply = keys[position];
-            if open.is_some() && reply != open {
-                waiting.push(index);
-                continue;
-            }
-            out.push(index);
-            open = reply.filter(|reply| last[reply] > position);
-            if open.is_none() {
-                out.append(&mut waiting);
-            }
-        }
-        out.append(&mut waiting);
-        out
-    }
-
     /// What `boundary` keeps in sight, in order. An id that is not in the file makes the client keep nothing.
     fn preserved(&self, boundary: usize, preserved: &Preserved) -> Vec<usize> {
         let list = match preserved {
@@ -340,7 +306,7 @@ impl<'a> Links<'a> {
                     let forks = self.forks(&chain, &BTreeSet::new(), first);
                     let before = |(_, index): &(usize, usize)| *index < boundary;
                     let list = merge(&chain, forks.into_iter().filter(before).collect());
-                    self.together(list, &BTreeSet::new())
+                    together(self.records, list, &BTreeSet::new())
                 }),
             _ => None,
         };
@@ -372,33 +338,6 @@ impl<'a> Links<'a> {
         all.get(all.partition_point(|other| *other < index))
             .copied()
     }
-}
-
-/// `chain` with the other records put in where they stand in the file, but never before what they belong to.
-fn merge(chain: &[usize], forks: Vec<(usize, usize)>) -> Vec<usize> {
-    let mut newest = 0;
-    let place: Vec<usize> = chain
-        .iter()
-        .map(|index| {
-            newest = newest.max(*index);
-            newest
-        })
-        .collect();
-    let of_chain = chain
-        .iter()
-        .enumerate()
-        .map(|(at, index)| ((place[at], at, 0), *index));
-    let of_forks = forks.into_iter().map(|(at, index)| {
-        let after = place[at].max(index);
-        let at = place
-            .partition_point(|p| *p <= after)
-            .saturating_sub(1)
-            .max(at);
-        ((after, at, index), index)
-    });
-    let mut all: Vec<_> = of_chain.chain(of_forks).collect();
-    all.sort_by_key(|(key, _)| *key);
-    all.into_iter().map(|(_, index)| index).collect()
 }
 
 /// The id of a record that no other record has: one that a boundary can name.

@@ -9,6 +9,7 @@
 mod chain;
 mod counts;
 mod ids;
+mod order;
 mod record;
 mod view;
 mod write;

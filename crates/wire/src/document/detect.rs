@@ -3,25 +3,22 @@
 use std::borrow::Cow;
 
 use crate::format::Format;
-use crate::json::{Kind, Object};
+use crate::json::Object;
 
-/// LangChain's names of message types, in flat and nested forms.
-const LANGCHAIN_TYPES: [&str; 14] = [
+/// Names of message types that only LangChain has.
+const LANGCHAIN_TYPES: [&str; 8] = [
     "human",
     "ai",
-    "system",
-    "tool",
-    "function",
-    "chat",
-    "remove",
     "HumanMessage",
     "AIMessage",
     "SystemMessage",
     "ToolMessage",
-    "AIMessageChunk",
     "HumanMessageChunk",
-    "ToolMessageChunk",
+    "AIMessageChunk",
 ];
+
+/// Names that it shares with others.
+const COMMON_TYPES: [&str; 5] = ["system", "tool", "function", "chat", "remove"];
 
 /// What Claude Code calls its records.
 const CLAUDE_RECORDS: [&str; 6] = [
@@ -100,6 +97,9 @@ pub(super) fn of_message(json: &str) -> Evidence {
     if is_langchain(&message) {
         return Evidence::Sure(Format::LangChain);
     }
+    if is_flat_or_data(&message, &COMMON_TYPES) {
+        return Evidence::Weak(Format::LangChain);
+    }
     if is_claude_record(&message) {
         return Evidence::Sure(Format::Claude);
     }
@@ -136,26 +136,37 @@ fn of_block(block: &Object<'_>) -> Evidence {
     }
 }
 
-/// Any of LangChain's three forms.
+/// Any of LangChain's three forms, told by what only they have.
 pub(super) fn is_langchain(message: &Object<'_>) -> bool {
-    let is_object = |key| {
-        message
-            .value(key)
-            .is_some_and(|v| Kind::of(v) == Kind::Object)
-    };
-    if message.get("lc").is_some() && is_object("kwargs") {
-        return true;
-    }
-    let named = message
+    (message.get("lc").is_some() && message.object("kwargs").is_some())
+        || is_flat_or_data(message, &LANGCHAIN_TYPES)
+}
+
+fn is_flat_or_data(message: &Object<'_>, types: &[&str]) -> bool {
+    let is_named = message
         .string("type")
-        .is_some_and(|name| LANGCHAIN_TYPES.contains(&name.as_ref()));
-    named
-        && message.get("role").is_none()
-        && (message.get("content").is_some() || is_object("data"))
+        .is_some_and(|name| types.contains(&name.as_ref()));
+    let has_fields = message.get("content").is_some() || message.object("data").is_some();
+    is_named && has_fields && message.get("role").is_none()
+}
+
+/// Whether lines are Claude Code's session records. Qwen Code writes the same records around messages of `parts`.
+pub(super) fn is_session<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+    let mut found = false;
+    for record in lines.filter_map(Object::of) {
+        let parts = record
+            .object("message")
+            .and_then(|message| message.get("parts"));
+        if parts.is_some() {
+            return false;
+        }
+        found |= is_claude_record(&record);
+    }
+    found
 }
 
 /// A record of Claude Code's: never a message itself, but it may hold one.
-pub(super) fn is_claude_record(record: &Object<'_>) -> bool {
+fn is_claude_record(record: &Object<'_>) -> bool {
     let Some(kind) = record.string("type") else {
         return false;
     };

@@ -10,7 +10,7 @@ use super::{Dialect, Document, OpenOptions, dialect, session};
 use crate::conversation::{Conversation, List};
 use crate::error::{Fault, ReadError};
 use crate::format::Format;
-use crate::json::{Array, Kind, Object, Span, depth};
+use crate::json::{Array, Object, Span, depth};
 use crate::read::{MAX_DEPTH, Odd, opaque};
 use crate::source::Source;
 
@@ -35,9 +35,13 @@ pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Documen
             shape::of_lines(&source, lines)?
         }
     };
-    let format = options
-        .format
-        .unwrap_or_else(|| detect_in(source.text(), &found));
+    let format = match options.format {
+        Some(format) => format,
+        None => {
+            refuse_strangers(&source, &found)?;
+            detect_in(source.text(), &found)
+        }
+    };
     let Some(dialect) = dialect(format) else {
         return Err(ReadError::NoReader(format));
     };
@@ -71,16 +75,12 @@ fn session(
 }
 
 fn is_session(text: &str, shape: &Shape) -> bool {
-    let is_record = |span: &Span| {
-        Object::of(span.text(text)).is_some_and(|object| detect::is_claude_record(&object))
-    };
     match shape {
-        Shape::Whole(json) => is_record(json),
-        Shape::Lines(lines) => lines
-            .iter()
-            .filter(|line| line.broken.is_none())
-            .take(LINES_TO_TELL)
-            .any(|line| is_record(&line.span)),
+        Shape::Whole(json) => detect::is_session(std::iter::once(json.text(text))),
+        Shape::Lines(lines) => {
+            let good = lines.iter().filter(|line| line.broken.is_none());
+            detect::is_session(good.take(LINES_TO_TELL).map(|line| line.span.text(text)))
+        }
     }
 }
 
@@ -100,16 +100,41 @@ fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fa
     Ok(faults)
 }
 
+/// A list in which nothing looks like a message is some other list, whatever it is called.
+fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
+    let text = source.text();
+    let mut first = None;
+    for span in found.iter().flat_map(|found| spans(text, &found.messages)) {
+        if Object::of(span.text(text))
+            .is_some_and(|object| object.get("role").is_some() || detect::is_langchain(&object))
+        {
+            return Ok(());
+        }
+        first = first.or(Some(span));
+    }
+    match first {
+        None => Ok(()),
+        Some(span) => Err(ReadError::UnknownShape {
+            line: source.line(span.start),
+            found: format!("{} in a list", shape::describe(span.text(text))),
+        }),
+    }
+}
+
 fn detect_in(text: &str, found: &[Found]) -> Format {
     let requests = found.iter().filter_map(|found| match found.messages {
         Messages::Array { request, .. } => Some(request?.text(text)),
         Messages::Lines(_) => None,
     });
-    let messages = found.iter().flat_map(|found| match &found.messages {
+    let messages = found.iter().flat_map(|found| spans(text, &found.messages));
+    detect::format(requests, messages.map(|span| span.text(text)))
+}
+
+fn spans(text: &str, messages: &Messages) -> Vec<Span> {
+    match messages {
         Messages::Array { array, .. } => elements(text, *array),
         Messages::Lines(lines) => lines.clone(),
-    });
-    detect::format(requests, messages.map(|span| span.text(text)))
+    }
 }
 
 fn elements(text: &str, array: Span) -> Vec<Span> {
@@ -161,7 +186,7 @@ fn conversation(
                     found: odd.found,
                     expected: odd.expected,
                 });
-                opaque(text, span, handle, Kind::of(span.text(text)).name())
+                opaque(text, span, handle, "unreadable")
             }
         };
         conversation.views.push(view);

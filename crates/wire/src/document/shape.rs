@@ -162,7 +162,7 @@ pub(super) fn describe(json: &str) -> String {
         .members
         .iter()
         .take(6)
-        .map(|m| format!("`{}`", m.key))
+        .map(|m| format!("`{:.40}`", m.key))
         .collect();
     match (keys.len(), object.members.len()) {
         (0, _) => "an empty object".to_owned(),

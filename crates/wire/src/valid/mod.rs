@@ -135,7 +135,7 @@ fn each(bytes: &[u8], mut check: impl FnMut(&Value, &[Value], &mut Faults)) -> V
         found: Vec::new(),
     };
     let Some(file) = lists::parse(bytes) else {
-        out.of_request(Rule::Shape, "no JSON");
+        out.of_request(Rule::Shape, "no JSON, or nested deeper than 128 levels");
         return out.found;
     };
     let conversations = lists::conversations(&file);

@@ -1,7 +1,9 @@
 //! The list that the messages stand in, with its own spacing: an array, or the lines of a file.
 
+use std::borrow::Cow;
+
 use crate::conversation::Conversation;
-use crate::json::{Array, Span};
+use crate::json::{Array, Span, compact};
 
 use super::Slot;
 
@@ -70,10 +72,15 @@ pub(crate) fn lines(conversation: &Conversation, slots: &[Slot]) -> String {
     // Everything before this offset is written or was left out.
     let mut done = conversation.source.body().start;
     out.push_str(&source[..done]);
+    // A message alone in its file may be spread over lines; beside others it may not.
+    let one_line = |slot| match text(conversation, slot) {
+        text if slots.len() > 1 && text.contains('\n') => compact(text),
+        text => Cow::Borrowed(text),
+    };
     for slot in slots {
         let Slot::Kept { handle, .. } = slot else {
             start_line(&mut out, line_end);
-            out.push_str(text(conversation, slot));
+            out.push_str(&one_line(slot));
             out.push_str(line_end);
             continue;
         };
@@ -84,7 +91,7 @@ pub(crate) fn lines(conversation: &Conversation, slots: &[Slot]) -> String {
             skip(conversation, &mut out, done, message.span.start);
         }
         start_line(&mut out, line_end);
-        out.push_str(text(conversation, slot));
+        out.push_str(&one_line(slot));
         done = done.max(message.span.end);
         // The rest of the line, its end included.
         let rest = &source[message.span.end..];

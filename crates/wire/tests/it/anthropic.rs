@@ -106,7 +106,14 @@ fn rules_go_into_the_system_prompt() {
         &format!(r#"{{"system_prompt": "k", {list}}}"#),
         &format!(r#"{{"system_prompt": "k\n\nauthority \"x\"", {list}}}"#),
     );
-    // A bare list has no system prompt: the rules are told by the user.
+    // Which of two prompts counts differs by reader, and a bare list has none: the rules are told by the user.
+    let twice = r#"{"system":"a","system":"b","messages":["#;
+    check(
+        &format!(r#"{twice}{{"role":"user","content":"q"}}]}}"#),
+        &format!(
+            r#"{twice}{{"role":"user","content":"authority \"x\""}},{{"role":"user","content":"q"}}]}}"#
+        ),
+    );
     check(
         r#"[{"role":"user","content":"q"}]"#,
         r#"[{"role":"user","content":"authority \"x\""},{"role":"user","content":"q"}]"#,
@@ -162,6 +169,31 @@ fn answers_stand_in_front_of_the_users_text() {
         &["a"],
         &format!(r#"{{"role":"user","content":[{a}]}},{reply}"#),
     );
+}
+
+#[test]
+fn answers_are_never_lost() {
+    let calls =
+        r#"{"role":"assistant","content":[{"type":"tool_use","id":"a","name":"f","input":{}}]}"#;
+    let lost = r#"{"type":"tool_result","tool_use_id":"a","content":"lost"}"#;
+    let own = format!(r#"{{"role":"user","content":[{lost}]}}"#);
+    let check = |next: &str, expect: &str| {
+        let document = open_as(&format!("[{calls},{next}]"), Format::Anthropic);
+        let done = render(&document, [keep(0), answer("a", "f", "lost"), keep(1)]);
+        assert_eq!(done, format!("[{calls},{expect}]"));
+    };
+    let joined = format!(r#"{{"role":"user","content":[{lost}]}}"#);
+    check(r#"{"role":"user","content":[]}"#, &joined);
+    check(r#"{"role":"user","content":""}"#, &joined);
+    for unjoined in [
+        r#"{"role":"user"}"#,
+        r#"{"role":"user","content":null}"#,
+        r#"{"role":"other","content":"x"}"#,
+        r#"{"role":"user","content":"x","content":"y"}"#,
+        r#"{"role":"system","content":"x"}"#,
+    ] {
+        check(unjoined, &format!("{own},{unjoined}"));
+    }
 }
 
 #[test]

@@ -53,9 +53,14 @@ fn record() -> impl Strategy<Value = String> {
         1 => Just(r#""type":"user","type":"user","message":{"role":"user","content":"twice"}"#.to_owned()),
         1 => Just(r#""type":"user","message":7"#.to_owned()),
     ];
-    (parent, uuid, prop::bool::weighted(0.2), body).prop_map(|(parent, uuid, side, body)| {
-        format!("{{{parent}{uuid}\"isSidechain\":{side},{body}}}\n")
-    })
+    let whole =
+        (parent, uuid, prop::bool::weighted(0.2), body).prop_map(|(parent, uuid, side, body)| {
+            format!("{{{parent}{uuid}\"isSidechain\":{side},{body}}}\n")
+        });
+    prop_oneof![
+        20 => whole,
+        1 => "[{\\[\"x][^\n]{0,20}\n",
+    ]
 }
 
 fn open(text: &str) -> Document {

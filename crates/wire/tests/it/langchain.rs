@@ -7,12 +7,11 @@ use conspectus_core::view::{PartRef, Role, Texts, Usage};
 use conspectus_wire::Format;
 
 use crate::support::{
-    answer, cut_at, data, edit, insert, keep, open, remove, render, shape, summary,
+    answer, cut_at, data, edit, insert, keep, open, open_as, remove, render, shape, summary,
 };
 
 fn check_view(message: &str, expect: &str) {
-    let document = open(&format!("[{message}]"));
-    assert_eq!(document.format(), Format::LangChain, "{message}");
+    let document = open_as(&format!("[{message}]"), Format::LangChain);
     assert_eq!(shape(&document.conversations()[0]), [expect], "{message}");
     assert_eq!(document.faults(), []);
 }

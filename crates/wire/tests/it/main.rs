@@ -5,6 +5,7 @@
 mod anthropic;
 mod claude;
 mod claude_soup;
+mod containers;
 mod langchain;
 mod openai;
 mod shared;

@@ -373,4 +373,10 @@ fn lists_keep_their_spacing() {
             "{a}\r\n{{\"role\":\"user\",\"content\":\"s\"}}\r\n{b}\r\n{{\"role\":\"user\",\"content\":\"t\"}}\r\n"
         )
     );
+    // A message alone in its file, over several lines, goes on one line when it gets company.
+    let document = open("{\n  \"role\": \"user\",\n  \"content\": \"a b\"\n}\n");
+    assert_eq!(
+        render(&document, [summary("s"), keep(0)]),
+        "{\"role\":\"user\",\"content\":\"s\"}\n{\"role\":\"user\",\"content\":\"a b\"}\n"
+    );
 }

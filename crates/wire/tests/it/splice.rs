@@ -56,10 +56,10 @@ fn narrow(range: &std::ops::Range<usize>) -> std::ops::Range<u32> {
 
 /// The texts of a conversation after patches, as the core counts them, and after rendering, as the next reader
 /// sees them.
-fn check_patched(file: &str, document: &Document, message: usize, patches: Vec<Patch>) {
+fn check_patched(file: &str, document: &Document, message: usize, patches: &[Patch]) {
     let conversation = &document.conversations()[0];
     let view = &conversation.views()[message];
-    let patched = Patched::new(conversation, view.handle, &patches);
+    let patched = Patched::new(conversation, view.handle, patches);
     let texts = |texts: &dyn Texts, view: &MessageView| -> Vec<String> {
         let at = |part| PartRef {
             message: view.handle,
@@ -76,7 +76,7 @@ fn check_patched(file: &str, document: &Document, message: usize, patches: Vec<P
         document,
         (0..count).map(|n| {
             if n == index {
-                edit(n, patches.clone())
+                edit(n, patches.to_vec())
             } else {
                 support::keep(n)
             }
@@ -168,7 +168,7 @@ fn patches_mean_what_the_core_counts() {
                     }
                     _ => continue,
                 };
-                check_patched(&file, &document, message, vec![patch]);
+                check_patched(&file, &document, message, &[patch]);
                 checked += 1;
             }
         }

@@ -67,10 +67,23 @@ fn refusals_say_where_what_and_what_instead() {
         "line 2: message 1 is a number, expected a message object; read leniently to keep it as it is",
     );
     check(
-        b"[{\"content\":\"x\"}]",
-        "line 1: message 0 is an object without `role`, expected a message with a role; \
+        b"[{\"role\":\"user\",\"content\":\"x\"},{\"content\":\"x\"}]",
+        "line 1: message 1 is an object without `role`, expected a message with a role; \
          read leniently to keep it as it is",
     );
+    // Lists of something else.
+    check(
+        b"[\n{\"content\":\"x\"}]",
+        &format!("line 2: found an object with `content` in a list, {known}"),
+    );
+    check(
+        b"{\"type\":\"system\",\"content\":\"s\"}\n{\"type\":\"user\",\"content\":\"q\"}",
+        &format!("line 1: found an object with `type`, `content`, {known}"),
+    );
+    let parts =
+        br#"{"uuid":"u","sessionId":"s","type":"user","message":{"role":"user","parts":[]}}"#;
+    let found = "an object with `uuid`, `sessionId`, `type`, `message`";
+    check(parts, &format!("line 1: found {found}, {known}"));
 }
 
 fn fault(line: usize, found: &str, expected: &'static str) -> Fault {
@@ -93,7 +106,7 @@ fn lenient_reading_keeps_what_it_cannot_read() {
         [
             "user: text=a",
             "user: text=b",
-            "user!hidden: opaque a number=7"
+            "user!hidden: opaque unreadable=7"
         ]
     );
     let whole = script([keep(1), keep(2)]);
@@ -124,7 +137,7 @@ fn odd_messages_pass_through_whole() {
             .collect();
         assert_eq!(faults, [(2, found)], "{message}");
         let shown = &shape(&document.conversations()[0])[1];
-        assert_eq!(*shown, format!("user!hidden: opaque an object={message}"));
+        assert_eq!(*shown, format!("user!hidden: opaque unreadable={message}"));
         // Cuts do not reach it.
         assert_eq!(
             render(&document, [keep(0), edit(1, [cut(0, 0..2, "x")])]),

@@ -5,7 +5,9 @@ use conspectus_core::view::Role;
 use conspectus_wire::valid::{Rule, check, check_strict_template};
 use conspectus_wire::{Document, Format, OpenOptions};
 
-use crate::support::{answer, data, insert, keep, open_as, render, shared, summary};
+use crate::support::{
+    answer, data, edit, fixtures, insert, keep, open, open_as, remove, render, shared, summary,
+};
 
 fn rules(format: Format, text: &str) -> Vec<Rule> {
     check(format, text.as_bytes())
@@ -308,4 +310,56 @@ fn what_we_insert_is_valid() {
             .collect();
         assert_eq!(found, Vec::<String>::new(), "{done}");
     }
+}
+
+/// Whatever is cut off in front of a user's request, a valid conversation stays valid with a summary in its place.
+#[test]
+fn a_cut_before_any_user_message_stays_valid() {
+    let mut texts: Vec<_> = fixtures()
+        .into_iter()
+        .map(|text| ("fixture".to_owned(), text))
+        .collect();
+    match shared() {
+        None => println!("shared data not found, 5 checks left out"),
+        Some(folder) => {
+            let names = [
+                "cline/session.messages.json",
+                "deer-flow/3823e443-4e2b-4679-b496-a9506eae462b__thread.json",
+                "deer-flow/5aa47db1-d0cb-4eb9-aea5-3dac1b371c5a__thread.json",
+                "langchain-dumpd/summarization_seed_messages.json",
+                "openhands-sdk-llm/fncall-llm-message.json",
+            ];
+            let read =
+                |name: &str| std::fs::read_to_string(folder.join("data").join(name)).unwrap();
+            texts.extend(names.map(|name| (name.to_owned(), read(name))));
+        }
+    }
+    let mut checked = 0;
+    for (name, text) in texts {
+        let document = open(&text);
+        let format = document.format();
+        if !check(format, text.as_bytes()).is_empty() {
+            continue;
+        }
+        let views = document.conversations()[0].views();
+        let requests = views.iter().filter(|view| view.is_user_request());
+        for request in requests.map(|view| view.handle.0) {
+            let count = u32::try_from(views.len()).unwrap();
+            let leading = (0..count).take_while(|n| views[*n as usize].role == Role::System);
+            let rules = insert(BlockKind::Rules, Role::System, "authority");
+            // Results that stand in front of the user's words lose their call: they go.
+            let results: Vec<_> = views[request as usize]
+                .results()
+                .map(|(part, _)| remove(u16::try_from(part).unwrap()))
+                .collect();
+            let head = leading
+                .map(keep)
+                .chain([rules, summary("so far"), edit(request, results)]);
+            let done = render(&document, head.chain((request + 1..count).map(keep)));
+            let found = check(format, done.as_bytes());
+            assert_eq!(found, [], "{name} at {request}: {done}");
+            checked += 1;
+        }
+    }
+    assert!(checked >= 5, "{checked}");
 }

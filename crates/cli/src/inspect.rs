@@ -1,0 +1,186 @@
+//! `conspectus inspect`: where the tokens are, what is wrong, and what would fire.
+
+use conspectus::{Conversation, Format, Inspection, inspect};
+use serde::Serialize;
+
+use crate::Done;
+use crate::compact::{ErrorLine, begin, is_long, nothing_found};
+use crate::fail::{Exit, Fail};
+use crate::inputs::{Input, Skipped};
+use crate::job::LookJob;
+use crate::read::{self, FaultLine, Opened, Read};
+use crate::show;
+use crate::ui::{self, Stream, Ui};
+
+/// One input, looked into.
+#[derive(Debug, Serialize)]
+pub(crate) struct Looked<T> {
+    /// The input.
+    pub(crate) input: String,
+    /// Its format, where it could be read.
+    pub(crate) format: Option<Format>,
+    /// Its size.
+    pub(crate) bytes: Option<u64>,
+    /// Its conversations, in order.
+    pub(crate) conversations: Vec<T>,
+    /// What was not understood.
+    pub(crate) faults: Vec<FaultLine>,
+    /// What went wrong.
+    pub(crate) error: Option<ErrorLine>,
+}
+
+/// One conversation.
+#[derive(Debug, Serialize)]
+pub(crate) struct Inspected {
+    /// Its index or id in the file.
+    pub(crate) label: String,
+    /// What it holds.
+    #[serde(flatten)]
+    pub(crate) inspection: Inspection,
+}
+
+/// The JSON document.
+#[derive(Serialize)]
+struct Report<'a, T> {
+    command: &'static str,
+    version: &'static str,
+    exit_code: u8,
+    results: &'a [Looked<T>],
+    skipped: &'a [Skipped],
+    warnings: &'a [String],
+    errors: &'a [ErrorLine],
+}
+
+pub(crate) fn run(job: &LookJob) -> Done {
+    look(job, "inspect", &inspected, &show::inspection)
+}
+
+fn inspected(
+    job: &LookJob,
+    opened: &Opened,
+    conversation: &Conversation,
+) -> Result<Inspected, Fail> {
+    let request = job.policy.request(opened.document.format());
+    let inspection =
+        inspect(conversation, &request).map_err(|error| Fail::new(Exit::Config, error))?;
+    Ok(Inspected {
+        label: conversation.label().to_owned(),
+        inspection,
+    })
+}
+
+/// Reads every input, looks at every conversation that is asked for, and shows what was seen.
+pub(crate) fn look<T: Serialize>(
+    job: &LookJob,
+    command: &'static str,
+    at: &dyn Fn(&LookJob, &Opened, &Conversation) -> Result<T, Fail>,
+    shown: &dyn Fn(&Looked<T>, show::Style) -> String,
+) -> Done {
+    let ui = Ui::new(Stream::Out, is_long(&job.inputs.all));
+    let errors = begin(&job.policy, &job.inputs);
+    let mut skipped = job.inputs.skipped.clone();
+    let mut results: Vec<Looked<T>> = Vec::new();
+    for input in &job.inputs.all {
+        ui.progress(&input.name());
+        let opened = match read::open(input, &job.read) {
+            Ok(Read::Opened(opened)) => Ok(opened),
+            Ok(Read::Skipped(found)) => {
+                skipped.push(found);
+                continue;
+            }
+            Err(fail) => Err(fail),
+        };
+        let looked = opened.and_then(|opened| {
+            let mut looked = Looked::of(input, &opened);
+            for conversation in chosen(job, input, &opened)? {
+                let name = conversation.label();
+                ui.progress(&format!("{}: conversation {name}", input.name()));
+                looked.conversations.push(at(job, &opened, conversation)?);
+            }
+            Ok(looked)
+        });
+        ui.progress("");
+        match looked {
+            Ok(looked) => {
+                if !job.json {
+                    let gap = if results.is_empty() { "" } else { "\n" };
+                    ui.say(&format!("{gap}{}", shown(&looked, ui.style)))?;
+                }
+                results.push(looked);
+            }
+            Err(fail) => {
+                ui::error(&fail.message());
+                results.push(Looked::failed(input, &fail));
+            }
+        }
+    }
+    let failures = results.iter().filter_map(|r| r.error.as_ref());
+    let exit = failures.chain(&errors).map(|e| e.exit).max();
+    let exit = exit.unwrap_or(Exit::Done);
+    if job.json {
+        ui.json(&Report {
+            command,
+            version: env!("CARGO_PKG_VERSION"),
+            exit_code: exit.code(),
+            results: &results,
+            skipped: &skipped,
+            warnings: &job.policy.warnings,
+            errors: &errors,
+        })?;
+    } else if !skipped.is_empty() {
+        ui.say(&show::skipped(&skipped, results.is_empty(), ui.style))?;
+    }
+    if results.is_empty() && errors.is_empty() {
+        return Err(nothing_found());
+    }
+    Ok(exit)
+}
+
+/// The conversations that are asked for.
+fn chosen<'a>(
+    job: &LookJob,
+    input: &Input,
+    opened: &'a Opened,
+) -> Result<Vec<&'a Conversation>, Fail> {
+    let all = opened.document.conversations();
+    let Some(label) = &job.conversation else {
+        return Ok(all.iter().collect());
+    };
+    let found: Vec<_> = all.iter().filter(|c| c.label() == label).collect();
+    if found.is_empty() {
+        const SHOWN: usize = 10;
+        let labels: Vec<&str> = all.iter().take(SHOWN).map(Conversation::label).collect();
+        let more = if all.len() > SHOWN { ", …" } else { "" };
+        let why = format!(
+            "there is no conversation {label:?} in it; there are {}{more}",
+            labels.join(", ")
+        );
+        return Err(Fail::about(Exit::Usage, input.name(), &why));
+    }
+    Ok(found)
+}
+
+impl<T> Looked<T> {
+    fn of(input: &Input, opened: &Opened) -> Self {
+        let document = &opened.document;
+        Self {
+            input: input.name(),
+            format: Some(document.format()),
+            bytes: Some(opened.bytes.len() as u64),
+            conversations: Vec::new(),
+            faults: document.faults().iter().map(FaultLine::from).collect(),
+            error: None,
+        }
+    }
+
+    fn failed(input: &Input, fail: &Fail) -> Self {
+        Self {
+            input: input.name(),
+            format: None,
+            bytes: None,
+            conversations: Vec::new(),
+            faults: Vec::new(),
+            error: Some(fail.into()),
+        }
+    }
+}

@@ -1,0 +1,169 @@
+//! What is to be done: the arguments with their files read and their contradictions refused.
+
+use std::path::{Path, PathBuf};
+
+use conspectus::core::policy::{Options, PolicyWarning, TriggerOption};
+use conspectus::{CompactRequest, Format, ModelProfile, OpenOptions};
+use conspectus_config::{Config, ConfigWarning, Overrides};
+
+use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs};
+use crate::fail::{Exit, Fail, io_words};
+use crate::inputs::{Inputs, expand};
+use crate::latest;
+use crate::target::Destination;
+
+/// `compact`.
+pub(crate) struct CompactJob {
+    /// What to read.
+    pub(crate) inputs: Inputs,
+    /// How.
+    pub(crate) read: OpenOptions,
+    /// Where to.
+    pub(crate) destination: Destination,
+    /// An existing output is replaced.
+    pub(crate) overwrite: bool,
+    /// Nothing is written.
+    pub(crate) dry_run: bool,
+    /// The report is a JSON document.
+    pub(crate) json: bool,
+    /// When and how.
+    pub(crate) policy: PolicyJob,
+}
+
+/// `inspect` and `plan`.
+pub(crate) struct LookJob {
+    /// What to read.
+    pub(crate) inputs: Inputs,
+    /// How.
+    pub(crate) read: OpenOptions,
+    /// Only this one.
+    pub(crate) conversation: Option<String>,
+    /// The report is a JSON document.
+    pub(crate) json: bool,
+    /// When and how.
+    pub(crate) policy: PolicyJob,
+}
+
+/// The policy, before the format of a file is known.
+pub(crate) struct PolicyJob {
+    options: Options,
+    below_keep: bool,
+    /// Nothing says whether compaction is on, so the command does.
+    enable: bool,
+    /// What its owner should be told.
+    pub(crate) warnings: Vec<String>,
+}
+
+impl PolicyJob {
+    /// The request for a file of this format.
+    pub(crate) fn request(&self, format: Format) -> CompactRequest {
+        let options = Options {
+            anthropic: self.options.anthropic
+                || matches!(format, Format::Anthropic | Format::Claude),
+            ..self.options.clone()
+        };
+        let mut request = CompactRequest::command(options);
+        request.manual.below_keep = self.below_keep;
+        request.enable = self.enable;
+        request
+    }
+}
+
+pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
+    let policy = policy(args.policy)?;
+    let (inputs, read) = inputs(&args.read)?;
+    let destination = Destination::choose(args.out.as_deref(), &inputs)?;
+    if args.json && destination == Destination::Stdout && !args.dry_run {
+        return Err(Fail::about(
+            Exit::Usage,
+            "--json",
+            "standard output already takes the conversation; give --out a file, or add --dry-run",
+        ));
+    }
+    Ok(CompactJob {
+        inputs,
+        read,
+        destination,
+        overwrite: args.overwrite,
+        dry_run: args.dry_run,
+        json: args.json,
+        policy,
+    })
+}
+
+pub(crate) fn look(args: LookArgs) -> Result<LookJob, Fail> {
+    let policy = policy(args.policy)?;
+    let (inputs, read) = inputs(&args.read)?;
+    Ok(LookJob {
+        inputs,
+        read,
+        conversation: args.conversation,
+        json: args.json,
+        policy,
+    })
+}
+
+fn inputs(args: &ReadArgs) -> Result<(Inputs, OpenOptions), Fail> {
+    let newest;
+    let paths: &[PathBuf] = match args.latest {
+        None => &args.inputs,
+        Some(program) => {
+            newest = [latest::session(program)?];
+            &newest
+        }
+    };
+    let read = OpenOptions {
+        format: args.format,
+        lenient: args.lenient,
+    };
+    Ok((expand(paths)?, read))
+}
+
+fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
+    let config = match &args.config {
+        Some(path) => load(path)?,
+        None => Config::default(),
+    };
+    let flags = Overrides {
+        preset: args.preset,
+        trigger: args.trigger,
+        keep: args.keep,
+        max_context: args.max_context,
+        prune_over: args.prune_over,
+        strict_parity: args.strict_parity.then_some(true),
+        ..Overrides::default()
+    };
+    let config_error = |error| Fail::new(Exit::Config, anyhow::Error::new(error));
+    let config = config.with_overrides(&flags).map_err(config_error)?;
+    let resolved = config
+        .resolve(&ModelProfile::default())
+        .map_err(config_error)?;
+    let options = config.options().clone();
+    let no_check = options.trigger == TriggerOption::Unset;
+    // The window of a trigger that nobody asked for: compacting by hand needs none, and `inspect` says what
+    // it assumes.
+    let is_idle = |warning: &ConfigWarning| {
+        let about_window = matches!(
+            warning,
+            ConfigWarning::Policy {
+                problem: PolicyWarning::WindowAssumed { .. },
+                ..
+            }
+        );
+        no_check && about_window
+    };
+    let warnings = resolved.warnings.iter().filter(|w| !is_idle(w));
+    Ok(PolicyJob {
+        options,
+        below_keep: args.below_keep,
+        enable: args.config.is_none(),
+        warnings: warnings.map(ToString::to_string).collect(),
+    })
+}
+
+fn load(path: &Path) -> Result<Config, Fail> {
+    let name = path.display().to_string();
+    let text = std::fs::read_to_string(path)
+        .map_err(|error| Fail::about(Exit::Config, &name, &io_words(&error)))?;
+    Config::load(&name, &text).map_err(|error| Fail::new(Exit::Config, error))
+}

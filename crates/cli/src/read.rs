@@ -1,0 +1,122 @@
+//! Reads an input into a document.
+
+use std::fs;
+use std::io::Read as _;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use conspectus::core::id::IdentHasher;
+use conspectus::wire::Fault;
+use conspectus::{Document, OpenOptions, ReadError};
+use serde::Serialize;
+
+use crate::fail::{Exit, Fail, io_words};
+use crate::inputs::{Input, Skipped};
+
+/// An input that was read.
+pub(crate) struct Opened {
+    /// What it holds.
+    pub(crate) document: Document,
+    /// Its bytes.
+    pub(crate) bytes: Vec<u8>,
+    /// When it was last written, in milliseconds since 1970: the time of what is appended to it, so that the
+    /// same file gives the same output.
+    pub(crate) written_ms: u64,
+}
+
+impl Opened {
+    /// A number that belongs to these bytes.
+    pub(crate) fn seed(&self) -> u64 {
+        let mut hash = IdentHasher::new();
+        hash.field(&self.bytes);
+        let digest = hash.finish().0;
+        digest[..8]
+            .iter()
+            .fold(0, |n, byte| (n << 8) | u64::from(*byte))
+    }
+}
+
+/// What reading came to.
+pub(crate) enum Read {
+    /// Conversations.
+    Opened(Opened),
+    /// A file that was found in a directory and is something else.
+    Skipped(Skipped),
+}
+
+/// A place in a file that was not understood, for JSON.
+#[derive(Clone, Debug, Serialize)]
+pub(crate) struct FaultLine {
+    /// Line, from 1.
+    pub(crate) line: usize,
+    /// What is there.
+    pub(crate) found: String,
+    /// What was expected.
+    pub(crate) expected: &'static str,
+}
+
+impl From<&Fault> for FaultLine {
+    fn from(fault: &Fault) -> Self {
+        Self {
+            line: fault.line,
+            found: fault.found.clone(),
+            expected: fault.expected,
+        }
+    }
+}
+
+/// # Errors
+/// When it cannot be read, or was named and is no conversation.
+pub(crate) fn open(input: &Input, options: &OpenOptions) -> Result<Read, Fail> {
+    let (bytes, written) = bytes_of(input)
+        .map_err(|error| Fail::about(Exit::Input, input.name(), &io_words(&error)))?;
+    match Document::open(bytes.clone(), options) {
+        Ok(document) => Ok(Read::Opened(Opened {
+            document,
+            bytes,
+            written_ms: written,
+        })),
+        Err(error) if input.is_found() && is_something_else(&error) => Ok(Read::Skipped(Skipped {
+            path: input.name(),
+            why: error.to_string(),
+        })),
+        Err(error) => {
+            let hint = match error {
+                ReadError::UnknownShape { .. } => " (--format)",
+                ReadError::BadMessage { .. } => " (--lenient)",
+                _ => "",
+            };
+            let why = format!("{error}{hint}");
+            Err(Fail::about(Exit::Input, input.name(), &why))
+        }
+    }
+}
+
+/// Among the files of a directory, not every one is meant for us.
+fn is_something_else(error: &ReadError) -> bool {
+    !matches!(error, ReadError::BadMessage { .. })
+}
+
+fn bytes_of(input: &Input) -> std::io::Result<(Vec<u8>, u64)> {
+    let mut bytes = Vec::new();
+    let time = match input {
+        Input::Stdin => {
+            std::io::stdin().lock().read_to_end(&mut bytes)?;
+            now()
+        }
+        Input::File { path, .. } => {
+            let mut file = fs::File::open(path)?;
+            file.read_to_end(&mut bytes)?;
+            file.metadata()?.modified().unwrap_or_else(|_| now())
+        }
+    };
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    Ok((bytes, u64::try_from(since.as_millis()).unwrap_or(u64::MAX)))
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "the adapter that hands the time to the format's writer"
+)]
+fn now() -> SystemTime {
+    SystemTime::now()
+}

@@ -1,0 +1,31 @@
+//! What `--help` says, word by word.
+
+use crate::support::Place;
+
+#[test]
+fn help() {
+    let help = |args: &[&str]| Place::new().run(args).done().out.clone();
+    insta::assert_snapshot!("help", help(&["--help"]));
+    insta::assert_snapshot!("help_compact", help(&["compact", "--help"]));
+    insta::assert_snapshot!("help_inspect", help(&["inspect", "--help"]));
+    insta::assert_snapshot!("help_plan", help(&["plan", "--help"]));
+}
+
+#[test]
+fn lines_fit_a_terminal() {
+    for command in ["compact", "inspect", "plan"] {
+        let help = Place::new().run(&[command, "--help"]).out;
+        for line in help.lines() {
+            assert!(line.chars().count() <= 110, "{command}: {line}");
+        }
+    }
+}
+
+#[test]
+fn version() {
+    let ran = Place::new().run(&["--version"]);
+    assert_eq!(
+        ran.done().out,
+        concat!("conspectus ", env!("CARGO_PKG_VERSION"), "\n")
+    );
+}

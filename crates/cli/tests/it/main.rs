@@ -1,0 +1,10 @@
+//! The whole program, as a user runs it.
+
+mod compact;
+mod config;
+mod errors;
+mod help;
+mod inspect;
+mod outputs;
+mod plan;
+mod support;
