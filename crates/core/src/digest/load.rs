@@ -25,6 +25,8 @@ pub(super) enum Mark {
     Written,
     Result,
     Thought,
+    /// Put into the user's place by the host: an expanded command, a skill.
+    Host,
 }
 
 /// A text with its origin.
@@ -112,7 +114,8 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
                 }
                 PartKind::Text => {
                     let mark = match view.role {
-                        Role::User if view.flags.hidden || view.flags.reminder => continue,
+                        _ if view.flags.reminder => continue,
+                        Role::User if view.flags.hidden => Mark::Host,
                         Role::User => Mark::User,
                         Role::System => Mark::System,
                         Role::Assistant => Mark::Assistant,
@@ -120,7 +123,9 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
                     };
                     let text = source.texts.text(at);
                     let text = match mark {
-                        Mark::User => Cow::Owned(said(&text).trim().to_owned()),
+                        Mark::User | Mark::System | Mark::Host => {
+                            Cow::Owned(said(&text).trim().to_owned())
+                        }
                         _ => text,
                     };
                     add(mark, text, false, false);
