@@ -12,7 +12,7 @@ use serde::Serialize;
 
 use crate::Done;
 use crate::atomic::{self, Refused, Wrote};
-use crate::fail::{Exit, Fail, io_words};
+use crate::fail::{Exit, Fail, guarded, io_words};
 use crate::inputs::{Input, Inputs, Skipped};
 use crate::job::{CompactJob, PolicyJob};
 use crate::read::{self, FaultLine, Opened, Read};
@@ -248,7 +248,7 @@ fn one(
     taken: &mut Taken,
     doing: &dyn Fn(&str),
 ) -> Result<FileResult, Skipped> {
-    let opened = match read::open(input, &job.read) {
+    let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
         Ok(Read::Opened(opened)) => opened,
         Ok(Read::Skipped(skipped)) => return Err(skipped),
         Err(fail) => {
@@ -269,7 +269,10 @@ fn one(
             .collect(),
         ..FileResult::of(input)
     };
-    if let Err(fail) = process(job, input, &opened, taken, doing, &mut result) {
+    let done = guarded(&input.name(), || {
+        process(job, input, &opened, taken, doing, &mut result)
+    });
+    if let Err(fail) = done {
         result.error = Some((&fail).into());
     }
     Ok(result)

@@ -5,7 +5,7 @@ use serde::Serialize;
 
 use crate::Done;
 use crate::compact::{ErrorLine, begin, is_long, nothing_found};
-use crate::fail::{Exit, Fail};
+use crate::fail::{Exit, Fail, guarded};
 use crate::inputs::{Input, Skipped};
 use crate::job::LookJob;
 use crate::read::{self, FaultLine, Opened, Read};
@@ -82,7 +82,7 @@ pub(crate) fn look<T: Serialize>(
     let mut results: Vec<Looked<T>> = Vec::new();
     for input in &job.inputs.all {
         ui.progress(&input.name());
-        let opened = match read::open(input, &job.read) {
+        let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
             Ok(Read::Opened(opened)) => Ok(opened),
             Ok(Read::Skipped(found)) => {
                 skipped.push(found);
@@ -91,13 +91,15 @@ pub(crate) fn look<T: Serialize>(
             Err(fail) => Err(fail),
         };
         let looked = opened.and_then(|opened| {
-            let mut looked = Looked::of(input, &opened);
-            for conversation in chosen(job, input, &opened)? {
-                let name = conversation.label();
-                ui.progress(&format!("{}: conversation {name}", input.name()));
-                looked.conversations.push(at(job, &opened, conversation)?);
-            }
-            Ok(looked)
+            guarded(&input.name(), || {
+                let mut looked = Looked::of(input, &opened);
+                for conversation in chosen(job, input, &opened)? {
+                    let name = conversation.label();
+                    ui.progress(&format!("{}: conversation {name}", input.name()));
+                    looked.conversations.push(at(job, &opened, conversation)?);
+                }
+                Ok(looked)
+            })
         });
         ui.progress("");
         match looked {

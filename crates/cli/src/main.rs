@@ -26,6 +26,7 @@ use crate::args::{Args, Command};
 use crate::fail::{Exit, Fail};
 
 fn main() -> ExitCode {
+    fail::quiet_panics();
     let args = Args::parse();
     let done = match args.command {
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
