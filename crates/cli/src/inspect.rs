@@ -4,11 +4,12 @@ use conspectus::{Conversation, Format, Inspection, inspect};
 use serde::Serialize;
 
 use crate::Done;
-use crate::compact::{ErrorLine, begin, is_long, nothing_found};
+use crate::compact::{begin, is_long, nothing_found};
 use crate::fail::{Exit, Fail, guarded};
 use crate::inputs::{Input, Skipped};
 use crate::job::LookJob;
 use crate::read::{self, FaultLine, Opened, Read};
+use crate::report::ErrorLine;
 use crate::show;
 use crate::ui::{self, Stream, Ui};
 

@@ -14,6 +14,7 @@ mod job;
 mod latest;
 mod plan;
 mod read;
+mod report;
 mod show;
 mod target;
 mod ui;

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use conspectus::{Outcome, Shortened};
 
 use super::{Style, Table, change, clip, count, number, plain, plain_lines};
-use crate::compact::{ConversationResult, FileResult, Written, WrittenState};
 use crate::inputs::Skipped;
+use crate::report::{ConversationResult, FileResult, Written, WrittenState};
 
 /// Lines of a summary that are shown.
 const SUMMARY_LINES: usize = 12;
