@@ -15,4 +15,5 @@ pub mod model;
 pub mod rng;
 pub mod shape;
 pub mod shared;
+pub mod simulate;
 pub mod transcript;

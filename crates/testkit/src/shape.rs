@@ -44,14 +44,14 @@ pub fn of_projection(projection: &Projection, views: &[MessageView], texts: &dyn
     let mut out = String::new();
     let mut next = 0;
     for (number, piece) in pieces.iter().enumerate() {
-        if number == projection.frozen.len() && number > 0 {
-            out.push_str("--- tail\n");
-        }
         // What is missing is told before what stands in its place.
         let ahead = pieces[number..].iter().find_map(|p| handle_of(p));
         let upto = ahead.map_or(Some(views.len()), position);
         gap(&mut out, next, upto.unwrap_or(next));
         next = next.max(upto.unwrap_or(next));
+        if number == projection.frozen.len() && number > 0 {
+            out.push_str("--- tail\n");
+        }
         let no_patches: &[Patch] = &[];
         let (handle, patches) = match piece {
             Piece::Insert(block) => {

@@ -70,7 +70,8 @@ impl LangChain {
             ContentForm::Blocks => measure.blocks(),
             ContentForm::Text | ContentForm::Absent => (measure.string(), 0),
         };
-        let name = message.name.as_deref().map_or(0, char_count);
+        let name = message.name.as_deref().or_else(|| tool_name(message));
+        let name = name.map_or(0, char_count);
         (content + role_chars(message.role) + name, images)
     }
 }
@@ -342,6 +343,14 @@ fn is_block_of(json: &str, id: &str) -> bool {
             _ => false,
         }
     })
+}
+
+/// The name of a tool message is its tool's, where the format repeats it.
+fn tool_name(message: &MessageView) -> Option<&str> {
+    match message.parts.first().map(|part| &part.kind) {
+        Some(PartKind::Result { tool, .. }) if message.role == Role::Tool => tool.as_deref(),
+        _ => None,
+    }
 }
 
 /// The length of the role's name as OpenAI writes it.

@@ -284,7 +284,8 @@ fn call(tool: &str, arguments: &str) -> (String, String) {
             }
         }
     }
-    (line, written)
+    // Names of tools and arguments are data too: they must not begin a line of their own.
+    (line.replace(char::is_control, " "), written)
 }
 
 fn push(line: &mut String, first: &mut bool, key: &str, text: &str) {
@@ -336,18 +337,23 @@ fn is_obvious(key: &str) -> bool {
 /// Tools that only write down what is to be done.
 fn is_plan(tool: &str) -> bool {
     let words = words_of(tool);
-    words
-        .iter()
-        .any(|word| matches!(word.as_str(), "todo" | "todos" | "plan"))
+    let is_todo = |word: &String| matches!(word.as_str(), "todo" | "todos");
+    words.iter().any(is_todo) || words == ["update", "plan"]
 }
 
 /// Arguments that say how, not what, and text that is no more.
 fn is_trivial(key: &str, text: &str) -> bool {
-    matches!(text, "true" | "false")
-        || matches!(
-            key,
-            "timeout" | "limit" | "offset" | "timeout_ms" | "yield_time_ms"
-        )
+    const KEYS: &[&str] = &[
+        "old_string",
+        "old_str",
+        "oldText",
+        "timeout",
+        "limit",
+        "offset",
+        "timeout_ms",
+        "yield_time_ms",
+    ];
+    matches!(text, "true" | "false") || KEYS.contains(&key)
 }
 
 /// Arguments whose beginning tells little.

@@ -204,6 +204,8 @@ fn course(
             Mark::Result if line.error => "R! ",
             Mark::Result => "R: ",
             Mark::Thought => "T: ",
+            // Headings of an earlier summary must not pass for sections of this one.
+            Mark::Previous if line.text.starts_with('#') => "#",
             Mark::Previous | Mark::User | Mark::System => "",
         };
         let _ = writeln!(out, "{mark}{}", line.text);

@@ -45,6 +45,11 @@ pub(crate) fn entities<'a>(text: &'a str, found: &mut dyn FnMut(EntityKind, &'a 
             at += 1;
             continue;
         }
+        if matches!(bytes[at], b'n' | b't' | b'r') && at > 0 && bytes[at - 1] == b'\\' {
+            // The letter of an escaped line end belongs to no name.
+            at += 1;
+            continue;
+        }
         let start = at;
         while at < bytes.len() && in_run(bytes[at]) {
             at += 1;
@@ -340,6 +345,8 @@ mod tests {
             &[(Code, "3fa9c1d2"), (Ident, "getUserName")],
         );
         check("请修改 config.yaml 文件。", &[(File, "config.yaml")]);
+        check(r"print('\nTesting')", &[]);
+        check("</my_tag>", &[(Ident, "my_tag")]);
         check("e.g. the end. It is", &[]);
         check("", &[]);
     }

@@ -1,7 +1,7 @@
 //! Chooses what is shown. Each stage adds items within its share of the budget; the shares of stages that
 //! have little to say fall to the next.
 
-use std::collections::{BTreeSet, BinaryHeap};
+use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 
 use super::DigestSource;
 use super::load::{Mark, Piece, load};
@@ -26,6 +26,8 @@ mod share {
     pub(super) const USER: u64 = 62;
     /// The same where no tool is used.
     pub(super) const USER_IN_TALK: u64 = 75;
+    /// One message of the user: pastes are cut.
+    pub(super) const MESSAGE: u64 = 45;
     /// Of what then is left: names. The course in lines takes the rest.
     pub(super) const NAMES: u64 = 40;
     /// The same where no tool is used.
@@ -37,7 +39,7 @@ mod share {
 /// The worth of one unit of idf, where an entity that will surely be needed is worth 1.
 const WORD_WORTH: f64 = 0.006;
 /// Names that are less likely to be needed are not listed.
-const MIN_NAME_VALUE: f64 = 0.04;
+const MIN_NAME_VALUE: f64 = 0.03;
 /// What a line costs beside its text (mark, line end), in quarter tokens.
 const LINE_OVERHEAD: f64 = 120.0;
 /// Tokens for the newest request, however small the budget is.
@@ -114,6 +116,10 @@ impl<'p> Selection<'p> {
         for piece in load(&kept) {
             self.see(&piece.text);
         }
+        // The model knows its tools by name.
+        for (_, _, tool) in source.messages.iter().flat_map(|m| m.calls()) {
+            self.see_names(tool);
+        }
     }
 
     /// What stands between two neighbouring lines of one piece: white space, at most a blank line.
@@ -146,13 +152,20 @@ impl<'p> Selection<'p> {
         self.standing(part(share::STANDING));
         self.lines(|m| m == Mark::Previous, part(share::PREVIOUS));
         let said = self.spent_on(is_user);
-        self.lines(is_user, part(user).saturating_sub(said));
+        self.said(
+            is_user,
+            part(user).saturating_sub(said),
+            part(share::MESSAGE),
+        );
         let names = self.left() * names / 100;
         let course = self.left() - names;
         self.lines(is_output, course * share::OUTPUT / 100);
         self.lines(|m| !is_output(m), self.left().saturating_sub(names));
         self.names(self.left());
         self.lines(|_| true, self.left());
+        if self.drop_repeated_names() > 0 {
+            self.lines(|_| true, self.left());
+        }
     }
 
     /// All lines with a wanted mark, if they fit together.
@@ -160,15 +173,16 @@ impl<'p> Selection<'p> {
         let lines: Vec<usize> = (0..self.pool.lines.len())
             .filter(|at| wanted(self.pool.lines[*at].mark))
             .collect();
-        let weight: Weight = lines
-            .iter()
-            .map(|at| self.counter.text(self.pool.lines[*at].text))
-            .sum();
         let mut limit = self.limit(tokens);
-        if weight <= limit {
-            for at in lines {
-                self.take_line(at, &mut limit);
+        let mut weight: Weight = 0;
+        for at in &lines {
+            weight += self.counter.text(self.pool.lines[*at].text);
+            if weight > limit {
+                return;
             }
+        }
+        for at in lines {
+            self.take_line(at, &mut limit);
         }
     }
 
@@ -200,6 +214,11 @@ impl<'p> Selection<'p> {
         let (pool, shown, words) = (self.pool, &mut self.shown, &mut self.shown_words);
         pool.seen_in(text, &mut |id| shown[id as usize] = true);
         pool.words_in(text, &mut |word| words[word as usize] = true);
+    }
+
+    fn see_names(&mut self, text: &str) {
+        let (pool, shown) = (self.pool, &mut self.shown);
+        pool.seen_in(text, &mut |id| shown[id as usize] = true);
     }
 
     fn take_line(&mut self, index: usize, limit: &mut Weight) -> bool {
@@ -246,6 +265,9 @@ impl<'p> Selection<'p> {
         let mut lines: Vec<usize> = self.lines_of(piece).collect();
         // Greetings and closing words come after what they stand around.
         let is_short = |at: usize| self.pool.lines[at].size < MIN_LINE;
+        if self.pieces[piece].mark != Mark::User {
+            lines.retain(|at| !is_short(*at));
+        }
         lines.sort_by_key(|at| (is_short(*at), self.pool.lines[*at].depth, *at));
         for at in lines {
             if !self.take_line(at, &mut limit) {
@@ -262,7 +284,7 @@ impl<'p> Selection<'p> {
     /// Standing rules: where their message is among the removed ones their line is taken, else the rule.
     fn rules(&mut self, ledger: &Ledger, tokens: u64) {
         let mut limit = self.limit(tokens);
-        let mut said: std::collections::BTreeMap<&str, usize> = std::collections::BTreeMap::new();
+        let mut said: BTreeMap<&str, usize> = BTreeMap::new();
         for (at, line) in self.pool.lines.iter().enumerate() {
             if matches!(line.mark, Mark::User | Mark::System) {
                 said.entry(line.text).or_insert(at);
@@ -327,7 +349,20 @@ impl<'p> Selection<'p> {
 
     /// Greedy choice of lines with a wanted mark, by value for each token.
     fn lines(&mut self, wanted: impl Fn(Mark) -> bool, tokens: u64) {
+        self.said(wanted, tokens, u64::MAX);
+    }
+
+    /// The same with a limit for each piece, what is taken of it already included.
+    fn said(&mut self, wanted: impl Fn(Mark) -> bool, tokens: u64, each: u64) {
         let mut limit = self.limit(tokens);
+        let each = self.limit(each);
+        let mut spent: BTreeMap<usize, Weight> = BTreeMap::new();
+        for item in &self.items {
+            if let Item::Line(at) = item {
+                let line = &self.pool.lines[*at];
+                *spent.entry(line.piece).or_default() += self.counter.text(line.text);
+            }
+        }
         let mut heap: BinaryHeap<(u64, std::cmp::Reverse<usize>, u8)> = BinaryHeap::new();
         for (at, line) in self.pool.lines.iter().enumerate() {
             if !self.taken[at]
@@ -349,7 +384,13 @@ impl<'p> Selection<'p> {
             if now == 0 {
                 continue;
             }
+            let spent = spent.entry(line.piece).or_default();
+            if *spent > each {
+                continue;
+            }
+            let before = limit;
             if self.take_line(at, &mut limit) {
+                *spent += before - limit;
                 misses = 0;
             } else {
                 misses += 1;
@@ -387,11 +428,48 @@ impl<'p> Selection<'p> {
     /// Names by value for each token, while they are worth listing.
     fn names(&mut self, tokens: u64) {
         let mut limit = self.limit(tokens);
+        self.list(&mut limit);
+        limit += self.drop_repeated_names();
+        self.list(&mut limit);
+    }
+
+    /// Takes back the names that another item shows by now (a file that is part of a listed path, a name in
+    /// a line chosen later). Returns the weight that is free again.
+    fn drop_repeated_names(&mut self) -> Weight {
+        let mut elsewhere: BTreeSet<u32> = BTreeSet::new();
+        let pool = self.pool;
+        for item in &self.items {
+            let (text, itself): (&str, _) = match item {
+                Item::Line(at) => (pool.lines[*at].text, None),
+                Item::Row(at) => (&self.rows[*at].text, None),
+                Item::Name(id) => (&pool.entities[*id as usize].name, Some(*id)),
+                Item::ShortRow(_) | Item::Rule(_) => continue,
+            };
+            pool.seen_in(text, &mut |id| {
+                if itself != Some(id) {
+                    elsewhere.insert(id);
+                }
+            });
+        }
+        let mut freed = 0;
+        let counter = self.counter;
+        self.items.retain(|item| match item {
+            Item::Name(id) if elsewhere.contains(id) => {
+                freed += counter.text(&format!("{}, ", pool.entities[*id as usize].name));
+                false
+            }
+            _ => true,
+        });
+        self.used = self.used.saturating_sub(freed);
+        freed
+    }
+
+    fn list(&mut self, limit: &mut Weight) {
         let mut order: Vec<(u64, std::cmp::Reverse<u32>)> = Vec::new();
-        for id in 0..self.pool.entities.len() as u32 {
+        for (id, entity) in (0u32..).zip(&self.pool.entities) {
             let value = self.pool.entity_value(id);
             if !self.shown[id as usize] && value >= MIN_NAME_VALUE {
-                let size = f64::from(rough_size(&self.pool.entities[id as usize].name)) + 2.0;
+                let size = f64::from(rough_size(&entity.name)) + 2.0;
                 order.push((quantised(value / size), std::cmp::Reverse(id)));
             }
         }
@@ -402,7 +480,7 @@ impl<'p> Selection<'p> {
                 continue;
             }
             let text = format!("{}, ", self.pool.entities[id as usize].name);
-            if self.take(Item::Name(id), &text, super::render::NAMES, &mut limit) {
+            if self.take(Item::Name(id), &text, super::render::NAMES, limit) {
                 self.see(&text);
                 misses = 0;
             } else {

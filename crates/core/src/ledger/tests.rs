@@ -178,6 +178,21 @@ fn codex() {
 }
 
 #[test]
+fn unified_diffs() {
+    let diff = "--- a/src/x.c\n+++ b/src/x.c\n@@\n-a\n+b\n--- /dev/null\n+++ b/new.c\n--- a/old.c\n+++ /dev/null\n";
+    check(
+        "apply_diff",
+        &serde_json::json!({ "diff": diff }).to_string(),
+        "ok",
+        &[
+            "Changed: new.c (new)",
+            "Changed: old.c (deleted)",
+            "Changed: src/x.c (edited)",
+        ],
+    );
+}
+
+#[test]
 fn mini_swe_and_openhands() {
     check(
         "bash",

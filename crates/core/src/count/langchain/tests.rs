@@ -161,6 +161,20 @@ fn the_values_of_the_behaviour_document() {
 }
 
 #[test]
+fn a_tool_message_is_named_after_its_tool() {
+    let mut memory = Memory::new();
+    let kind = PartKind::Result {
+        id: "c1".into(),
+        tool: Some("read_file".into()),
+        error: false,
+    };
+    let message = memory.message(Role::Tool, vec![part(kind, "ok")]);
+    let chars = "ok".len() + "c1".len() + "tool".len() + "read_file".len();
+    let tokens = (chars as u64).div_ceil(4) + 3;
+    assert_eq!(LangChain::DEFAULT.message(&message, &memory), tokens);
+}
+
+#[test]
 fn scaling_never_lowers_and_is_bounded() {
     let message = |role, total: Option<u64>| MessageView {
         usage: total.map(|total| Usage {

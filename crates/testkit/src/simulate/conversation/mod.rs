@@ -1,0 +1,146 @@
+//! The core's two machines in a life as it comes: a random conversation grows while models fail, the store
+//! loses acknowledgements, people undo and rewind, and the process dies between any two effects.
+//!
+//! [`Life`] is what is played, [`play`] plays it and checks after every step what must hold.
+
+mod outside;
+mod policy;
+mod scene;
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use crate::faults::FaultChances;
+use crate::transcript::{Format, Knobs, Transcript};
+
+pub use outside::Running;
+
+/// One conversation's life. The same value plays the same way.
+#[derive(Clone, Debug)]
+pub struct Life {
+    /// Decides everything but the conversation.
+    pub seed: u64,
+    /// The conversation.
+    pub talk: Transcript,
+    /// As which the core sees it.
+    pub format: Format,
+    /// How many things happen.
+    pub steps: usize,
+    /// What goes wrong in the store.
+    pub faults: FaultChances,
+    /// In how many of a hundred attempts the process dies.
+    pub crashes: u8,
+}
+
+impl Life {
+    /// The life of a seed.
+    pub fn new(seed: u64, knobs: &Knobs) -> Self {
+        let format = Format::ALL[usize::try_from(seed % 3).unwrap_or(0)];
+        Self {
+            seed,
+            talk: Transcript::generate(seed, knobs),
+            format,
+            steps: 60,
+            faults: FaultChances::some(),
+            crashes: 15,
+        }
+    }
+}
+
+/// What happened in a life.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Story {
+    /// How often what happened: outcomes, faults, actions.
+    pub counts: BTreeMap<String, u64>,
+    /// Digest of all that happened; equal for equal lives.
+    pub digest: u64,
+}
+
+impl Story {
+    pub(crate) fn note(&mut self, what: &str) {
+        *self.counts.entry(what.to_owned()).or_default() += 1;
+    }
+
+    /// Adds up the counts of another story.
+    pub fn add(&mut self, other: &Self) {
+        for (what, n) in &other.counts {
+            *self.counts.entry(what.clone()).or_default() += n;
+        }
+    }
+
+    /// How often it happened.
+    pub fn count(&self, what: &str) -> u64 {
+        self.counts.get(what).copied().unwrap_or(0)
+    }
+}
+
+impl fmt::Display for Story {
+    /// A table: one thing a line.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (what, n) in &self.counts {
+            writeln!(f, "{n:>8}  {what}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Something that must hold did not.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Fault {
+    /// The step, counted from 1.
+    pub step: usize,
+    /// What was done last.
+    pub did: String,
+    /// What is wrong, with the number of the invariant.
+    pub what: String,
+    /// The request before and after, one line a message.
+    pub shape: String,
+}
+
+impl fmt::Display for Fault {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        writeln!(f, "step {}, {}: {}", self.step, self.did, self.what)?;
+        f.write_str(&self.shape)
+    }
+}
+
+/// Plays a life.
+///
+/// # Errors
+/// The first thing that must hold and did not.
+pub fn play(life: &Life) -> Result<Story, Box<Fault>> {
+    scene::Scene::play(life)
+}
+
+/// Makes a failing life small: fewest steps, then fewest messages. The failure may be another one, but of the
+/// same invariant.
+pub fn shrink(life: &Life) -> Life {
+    let number = |fault: &Fault| fault.what.split(':').next().map(str::to_owned);
+    let Err(first) = play(life) else {
+        return life.clone();
+    };
+    let wanted = number(&first);
+    let fails = |life: &Life| play(life).err().is_some_and(|f| number(&f) == wanted);
+    let mut small = Life {
+        steps: first.step,
+        ..life.clone()
+    };
+    let mut len = small.talk.messages.len().div_ceil(2);
+    while len > 0 {
+        let mut at = 0;
+        while at < small.talk.messages.len() {
+            let talk = small.talk.retain(|p| p < at || p >= at + len);
+            let candidate = Life {
+                talk,
+                ..small.clone()
+            };
+            if fails(&candidate) {
+                small = candidate;
+            } else {
+                at += len;
+            }
+        }
+        len /= 2;
+    }
+    small
+}

@@ -1,0 +1,193 @@
+//! What an attempt's effects meet: a scripted model, a store with faults, people who go on talking.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
+use std::sync::Arc;
+
+use conspectus_core::attempt::{Attempt, Poll};
+use conspectus_core::effect::{CommitAck, Delta, Effect, Event, Failure, Input, Millis};
+use conspectus_core::id::{Ident, NodeId};
+use conspectus_core::outcome::Report;
+use conspectus_core::thread::{Sources, Thread};
+use conspectus_core::view::MessageView;
+
+use super::Story;
+use crate::faults::{FaultPlan, ReadFault, WriteFault};
+use crate::model::{Ask, ScriptedModel};
+use crate::rng::Rng;
+use crate::simulate::{Agenda, Machine, Step, World};
+
+/// An attempt with what it reads.
+#[derive(Clone)]
+pub struct Running<'a> {
+    /// The attempt.
+    pub attempt: Attempt,
+    /// Its sources.
+    pub src: Sources<'a>,
+}
+
+impl Hash for Running<'_> {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.attempt.hash(state);
+    }
+}
+
+impl Machine for Running<'_> {
+    type Effect = Effect;
+    type Input = Input;
+    type End = Box<Report>;
+
+    fn poll(&mut self, now: Millis) -> Step<Effect, Box<Report>> {
+        match self.attempt.poll(now, self.src) {
+            Poll::Do(effect) => Step::Do(effect),
+            Poll::Idle => Step::Idle,
+            Poll::Done(report) => Step::Done(report),
+        }
+    }
+
+    fn feed(&mut self, now: Millis, input: Input) {
+        self.attempt.feed(now, input, self.src);
+    }
+}
+
+/// What the effects of one attempt meet.
+pub(super) struct Outside<'a, 's> {
+    pub(super) thread: &'s mut Thread,
+    pub(super) src: Sources<'a>,
+    pub(super) rng: Rng,
+    pub(super) faults: &'s mut FaultPlan,
+    pub(super) model: &'s mut ScriptedModel,
+    pub(super) cache: &'s mut BTreeMap<Ident, Arc<str>>,
+    /// Messages that are still to come; some come while the attempt runs.
+    pub(super) upcoming: &'s mut VecDeque<MessageView>,
+    /// In how many of a hundred effects some do.
+    pub(super) late: u8,
+    /// Everything a model was asked.
+    pub(super) asked: &'s mut Vec<String>,
+    pub(super) story: &'s mut Story,
+    pub(super) events: Vec<Event>,
+    pub(super) calls: usize,
+    pub(super) appended: usize,
+    pub(super) late_answers: bool,
+    /// The store denied a record that it had.
+    pub(super) misled: bool,
+}
+
+impl World<Running<'_>> for Outside<'_, '_> {
+    fn perform(&mut self, now: Millis, effect: Effect, agenda: &mut Agenda<Input>) {
+        if self.rng.percent(self.late) && !matches!(effect, Effect::Emit(_)) {
+            self.go_on_talking(now, agenda);
+        }
+        if self.rng.percent(1) {
+            self.story.note("cancelled from outside");
+            agenda.tell(now + self.rng.below(3_000) as u64, Input::Cancel);
+        }
+        let soon = now + self.rng.below(40) as u64;
+        match effect {
+            Effect::Call { call, request, .. } => {
+                self.calls += 1;
+                let ask = Ask::from(request.as_ref());
+                self.asked.extend(ask.texts.iter().cloned());
+                let answer = self.model.answer(&ask);
+                for n in 0..answer.chunks.len() as u64 {
+                    agenda.tell(soon + n, Input::Progress(call));
+                }
+                let when = soon + answer.chunks.len() as u64 + answer.after_ms;
+                match answer.said.outcome() {
+                    Some(Ok(reply)) => agenda.tell(when, Input::Reply(call, reply)),
+                    Some(Err(failure)) => agenda.tell(when, Input::Failed(call, failure)),
+                    None => {}
+                }
+            }
+            // Half of the hosts cannot stop what is on its way.
+            Effect::Abort(call) if self.rng.percent(50) => agenda.cancel(|input| {
+                matches!(input, Input::Reply(c, _) | Input::Failed(c, _) | Input::Progress(c) if *c == call)
+            }),
+            Effect::Abort(_) => {}
+            Effect::CacheGet(key) => agenda.tell(soon, Input::Cached(key, self.cache.get(&key).cloned())),
+            Effect::CachePut(key, text) => {
+                self.cache.insert(key, text);
+            }
+            Effect::WakeAt(time) => agenda.wake(time),
+            Effect::Hook(hook, _) => agenda.tell(soon, Input::HookDone(hook)),
+            Effect::Archive(_) => {
+                let failed = self.faults.write() == WriteFault::Failed;
+                let result = if failed { Err(store_failure("archive")) } else { Ok(()) };
+                agenda.tell(soon, Input::Archived(result));
+            }
+            Effect::Commit(record, expect) => {
+                let fault = self.faults.write();
+                self.story.note(&format!("commit: {fault:?}"));
+                let ack = match fault {
+                    WriteFault::None => self.thread.commit(&record, expect, self.src),
+                    WriteFault::AckLost => {
+                        self.thread.commit(&record, expect, self.src);
+                        CommitAck::Unknown
+                    }
+                    WriteFault::WriteLost => CommitAck::Unknown,
+                    WriteFault::Failed | WriteFault::Torn => CommitAck::Failed(store_failure("disk full")),
+                    WriteFault::FenceLost => CommitAck::Conflict,
+                };
+                agenda.tell(soon, Input::Committed(ack));
+            }
+            Effect::LookUp(attempt) => {
+                let there = self.thread.find(attempt);
+                let seen = match self.faults.read() {
+                    ReadFault::None | ReadFault::Failed => there,
+                    ReadFault::Stale => {
+                        self.misled |= there.is_some();
+                        None
+                    }
+                };
+                agenda.tell(soon, Input::Found(seen));
+            }
+            Effect::Emit(event) => self.events.push(event),
+        }
+    }
+}
+
+impl Outside<'_, '_> {
+    fn go_on_talking(&mut self, now: Millis, agenda: &mut Agenda<Input>) {
+        let count = self.rng.between(1, 3).min(self.upcoming.len());
+        if count == 0 {
+            return;
+        }
+        self.story.note("late messages");
+        let views: Vec<_> = self.upcoming.drain(..count).collect();
+        self.appended += count;
+        let handles = views.iter().map(|v| v.handle).collect();
+        let weight = views
+            .iter()
+            .map(|v| self.src.counter.message(v, self.src.texts));
+        let weight = weight.sum();
+        let nodes = self.thread.append(views, self.src);
+        let answers = answered(self.thread, &nodes);
+        self.late_answers |= !answers.is_empty();
+        let delta = Delta {
+            answers,
+            nodes,
+            handles,
+            weight,
+            ..Delta::default()
+        };
+        agenda.tell(now + self.rng.below(30) as u64, Input::Appended(delta));
+    }
+}
+
+/// The messages that called what the new messages answer.
+fn answered(thread: &Thread, nodes: &[NodeId]) -> Vec<NodeId> {
+    let branch = thread.branch();
+    let mut out = Vec::new();
+    for at in nodes.iter().filter_map(|node| branch.position(*node)) {
+        let calls = branch.units().calls().iter();
+        let callers = calls.filter(|call| call.answers.iter().any(|(answer, _)| *answer == at));
+        out.extend(callers.map(|call| branch.path()[call.at]));
+    }
+    out
+}
+
+fn store_failure(message: &str) -> Failure {
+    Failure::Store {
+        message: message.into(),
+    }
+}

@@ -1,0 +1,155 @@
+//! Random policies and models.
+
+use conspectus_core::effect::{Finish, Route};
+use conspectus_core::policy::{
+    Clause, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset, PruneOption,
+    PruneWhen, Strategy, TriggerOption,
+};
+
+use crate::model::Behaviour;
+use crate::rng::Rng;
+
+/// A policy that resolves, for a conversation of about `tokens` tokens.
+pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
+    for _ in 0..20 {
+        let options = options(rng, tokens);
+        if let Ok(resolved) = Policy::resolve(&options, &ModelProfile::default()) {
+            return resolved.policy;
+        }
+    }
+    let resolved = Policy::resolve(&Options::default(), &ModelProfile::default());
+    resolved.expect("the defaults resolve").policy
+}
+
+fn options(rng: &mut Rng, tokens: u64) -> Options {
+    let share = |rng: &mut Rng, low: usize, high: usize| {
+        (tokens * rng.between(low, high) as u64 / 100).max(20)
+    };
+    let trigger = match rng.below(10) {
+        0 => TriggerOption::Auto,
+        1 => TriggerOption::Never,
+        2 | 3 => TriggerOption::Any(vec![Clause {
+            messages: Some(rng.between(2, 30) as u64),
+            ..Clause::default()
+        }]),
+        _ => TriggerOption::Any(vec![Clause {
+            tokens: Some(share(rng, 5, 60)),
+            ..Clause::default()
+        }]),
+    };
+    let keep = match rng.below(5) {
+        0 => None,
+        1 => Some(KeepOption::Messages(0)),
+        2 => Some(KeepOption::Tokens(share(rng, 1, 30))),
+        _ => Some(KeepOption::Messages(rng.between(1, 12) as u64)),
+    };
+    let preset = *rng.pick(&[
+        Preset::Default,
+        Preset::Default,
+        Preset::Default,
+        Preset::Deerflow,
+        Preset::Langchain,
+        Preset::Nous,
+    ]);
+    let prune = PruneOption {
+        when: Some(*rng.pick(&[PruneWhen::Trigger, PruneWhen::Always])),
+        max_result_chars: Some(*rng.pick(&[0, 300, 2_000])),
+        max_argument_chars: Some(*rng.pick(&[0, 200, 2_000])),
+        duplicates: Some(rng.percent(50)),
+        keep_recent_results: Some(rng.below(4) as u64),
+    };
+    Options {
+        preset,
+        enabled: rng.percent(95).then_some(true),
+        trigger,
+        keep,
+        prune,
+        strategy: Some(*rng.pick(&[
+            Strategy::Auto,
+            Strategy::Replay,
+            Strategy::Transcript,
+            Strategy::Transcript,
+            Strategy::Digest,
+        ])),
+        placement: Some(*rng.pick(&[
+            Placement::Frozen,
+            Placement::Frozen,
+            Placement::Front,
+            Placement::Message,
+            Placement::System,
+        ])),
+        on_failure: Some(*rng.pick(&[OnFailure::Digest, OnFailure::Unchanged, OnFailure::Error])),
+        max_summary_tokens: Some(*rng.pick(&[100, 400, 2_000])),
+        max_retries: Some(rng.below(3) as u32),
+        call_timeout_ms: Some(5_000),
+        deadline_ms: Some(*rng.pick(&[4_000, 20_000, 60_000])),
+        max_parallel: Some(rng.between(1, 3) as u32),
+        breaker_failures: Some(rng.between(1, 4) as u32),
+        breaker_cooldown_ms: Some(*rng.pick(&[0, 30_000])),
+        max_context: Some(share(rng, 40, 300).max(400)),
+        ..Options::default()
+    }
+}
+
+/// Models to ask.
+pub(super) fn routes(rng: &mut Rng) -> Vec<Route> {
+    (0..*rng.pick(&[0, 1, 1, 1, 2]))
+        .map(|n| Route {
+            model: Some(format!("model-{n}").into()),
+            replay: rng.percent(30),
+            max_input: *rng.pick(&[2_000, 8_000, 100_000]),
+            max_output: *rng.pick(&[200, 4_000]),
+        })
+        .collect()
+}
+
+/// A model whose calls go well more often than not.
+pub(super) fn behaviour(rng: &mut Rng) -> Behaviour {
+    let items = (0..rng.between(1, 8)).map(|_| one(rng)).collect();
+    Behaviour::Sequence(items)
+}
+
+fn one(rng: &mut Rng) -> Behaviour {
+    let summary = |rng: &mut Rng| {
+        let n = rng.between(1, 9);
+        Behaviour::text(format!("State {n}: step {} is done.", rng.alnum(6)))
+    };
+    let error = |status, message: &str| Behaviour::Error {
+        status,
+        message: message.to_owned(),
+    };
+    match rng.below(24) {
+        0 => Behaviour::text(""),
+        1 => Behaviour::text(" \n "),
+        2 => error(500, "internal"),
+        3 => error(429, "slow down"),
+        4 => error(401, "who are you"),
+        5 => error(400, "context_length_exceeded"),
+        6 => Behaviour::NeverReturns,
+        7 => Behaviour::StreamThenStall("State".to_owned()),
+        8 => Behaviour::StreamThenError {
+            text: "State".to_owned(),
+            message: "connection reset".to_owned(),
+        },
+        9 => Behaviour::Panic,
+        10 => Behaviour::ToolCalls(serde_json::json!([{"name": "read_file"}])),
+        11 => Behaviour::EchoInput,
+        12 => Behaviour::EchoPreviousPlus(" And more.".to_owned()),
+        13 => Behaviour::Text {
+            text: "Half a sent".to_owned(),
+            finish: Finish::Length,
+        },
+        14 => Behaviour::Slow {
+            ms: rng.between(1, 9_000) as u64,
+            then: Box::new(summary(rng)),
+        },
+        15 => Behaviour::RejectIfOver {
+            limit_tokens: rng.between(300, 4_000) as u64,
+            error: "context_length_exceeded".to_owned(),
+            then: Box::new(summary(rng)),
+        },
+        16 => Behaviour::text("<tool_call>{}</tool_call>"),
+        17 => Behaviour::text("word ".repeat(rng.between(10, 3_000))),
+        _ => summary(rng),
+    }
+}

@@ -1,0 +1,349 @@
+//! What must hold for every request that is made of a history: the numbers are those of the project's list of
+//! invariants. Written from the list and independent of how the core decides.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use conspectus_core::id::Handle;
+use conspectus_core::patch::{Patch, PatchCause};
+use conspectus_core::projection::{Block, BlockKind, Piece, Projection};
+use conspectus_core::unit::Units;
+use conspectus_core::view::{MessageView, Part, PartKind, Role};
+
+/// A broken invariant.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Broken {
+    /// Its number in the list.
+    pub number: u8,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// The history with what the host said about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Given<'a> {
+    /// All messages of the branch, oldest first.
+    pub history: &'a [MessageView],
+    /// Call ids whose answer the host still waits for.
+    pub pending: &'a BTreeSet<String>,
+}
+
+/// Everything that is wrong with `request` as a request for the history.
+pub fn broken(given: Given<'_>, request: &Projection) -> Vec<Broken> {
+    let mut check = Check::new(given, request);
+    check.subsequence();
+    check.system_first();
+    check.current_request();
+    check.pins_and_pending();
+    check.units();
+    check.not_empty();
+    check.placement();
+    check.pairing();
+    check.out
+}
+
+struct Check<'a> {
+    given: Given<'a>,
+    pieces: Vec<&'a Piece>,
+    position: BTreeMap<Handle, usize>,
+    /// Positions that are shown, with whether they are as they were.
+    shown: BTreeMap<usize, bool>,
+    units: Units,
+    out: Vec<Broken>,
+}
+
+impl<'a> Check<'a> {
+    fn new(given: Given<'a>, request: &'a Projection) -> Self {
+        let handles = given.history.iter().map(|v| v.handle);
+        let mut units = Units::default();
+        given.history.iter().for_each(|v| units.push(v));
+        Self {
+            units,
+            given,
+            pieces: request.pieces().collect(),
+            position: handles.zip(0..).collect(),
+            shown: BTreeMap::new(),
+            out: Vec::new(),
+        }
+    }
+
+    fn broken(&mut self, number: u8, what: String) {
+        self.out.push(Broken { number, what });
+    }
+
+    /// 3: what is shown is a part of the history, in its order.
+    fn subsequence(&mut self) {
+        let mut newest = None;
+        for piece in self.pieces.clone() {
+            let (handle, whole) = match piece {
+                Piece::Keep(handle) => (handle, true),
+                // An answer that no call asked for may be taken out of a message beside what a person says.
+                Piece::Edit(handle, patches) => {
+                    let is_orphan = |p: &Patch| p.cause() == PatchCause::Orphan;
+                    (handle, patches.iter().all(is_orphan))
+                }
+                Piece::Insert(_) => continue,
+            };
+            match self.position.get(handle).copied() {
+                None => self.broken(3, format!("handle {} was invented", handle.0)),
+                Some(at) => {
+                    if newest.is_some_and(|n| at <= n) {
+                        self.broken(3, format!("message {at} is out of order"));
+                    }
+                    newest = newest.max(Some(at));
+                    self.shown.insert(at, whole);
+                }
+            }
+        }
+    }
+
+    /// 5: the leading system messages are in front, unchanged.
+    fn system_first(&mut self) {
+        let leading = (self.given.history.iter())
+            .take_while(|v| v.role == Role::System && !v.flags.summary)
+            .count();
+        for at in 0..leading {
+            let expect = Piece::Keep(self.given.history[at].handle);
+            if self.pieces.get(at) != Some(&&expect) {
+                self.broken(5, format!("system message {at} is not where it was"));
+            }
+        }
+    }
+
+    fn must_stay(&mut self, number: u8, at: usize, why: &str, verbatim: bool) {
+        match self.shown.get(&at) {
+            None => self.broken(number, format!("message {at} is gone: {why}")),
+            Some(false) if verbatim => {
+                self.broken(number, format!("message {at} is changed: {why}"))
+            }
+            Some(_) => {}
+        }
+    }
+
+    /// 6: the newest request and the whole run of unanswered ones at the end are there, word for word.
+    fn current_request(&mut self) {
+        let history = self.given.history;
+        if let Some(at) = history.iter().rposition(MessageView::is_user_request) {
+            self.must_stay(6, at, "current request", true);
+        }
+        for at in (0..history.len()).rev() {
+            if history[at].role != Role::User || history[at].is_only_results() {
+                break;
+            }
+            if history[at].is_user_request() {
+                self.must_stay(6, at, "unanswered request", true);
+            }
+        }
+    }
+
+    /// 7: pins and pending calls survive. What streams does too. An answer that no provider would take (it has
+    /// no call, or its call was answered before) cannot be sent, pinned or not.
+    fn pins_and_pending(&mut self) {
+        let unsendable = self.unsendable();
+        for (at, view) in self.given.history.iter().enumerate() {
+            if view.flags.pinned && !unsendable.contains(&at) {
+                self.must_stay(7, at, "pinned", false);
+            }
+            if view.flags.partial {
+                self.must_stay(7, at, "still streaming", false);
+            }
+            let pending = self.given.pending;
+            if view.calls().any(|(_, id, _)| pending.contains(id.as_str())) {
+                self.must_stay(7, at, "pending call", false);
+            }
+        }
+    }
+
+    /// Answers that no call asked for, and second answers.
+    fn unsendable(&self) -> BTreeSet<usize> {
+        let second = self.units.calls().iter();
+        let second = second.flat_map(|call| call.answers.iter().skip(1));
+        let orphans = self.units.orphans().iter();
+        second.chain(orphans).map(|(at, _)| *at).collect()
+    }
+
+    /// 2: a unit is there or it is not. Answers that cannot be sent may be left out.
+    fn units(&mut self) {
+        let second = self.unsendable();
+        let mut torn = Vec::new();
+        for unit in self.units.iter() {
+            let members: Vec<_> = unit
+                .members
+                .iter()
+                .filter(|m| !second.contains(m))
+                .collect();
+            let there = members
+                .iter()
+                .filter(|m| self.shown.contains_key(m))
+                .count();
+            if there == 0 || there == members.len() {
+                continue;
+            }
+            let is_answer = |at: &usize| self.given.history[*at].calls().next().is_none();
+            let mut shown = members.iter().filter(|m| self.shown.contains_key(m));
+            torn.push(if shown.all(|at| is_answer(at)) {
+                format!("answers are shown whose call is gone, unit {members:?}")
+            } else {
+                format!("{there} of the unit {members:?} are shown")
+            });
+        }
+        torn.into_iter().for_each(|what| self.broken(2, what));
+    }
+
+    /// 8: where there was a message there is one.
+    fn not_empty(&mut self) {
+        let had = self.given.history.iter().any(|v| v.role != Role::System);
+        let history = self.given.history;
+        let has = self
+            .shown
+            .keys()
+            .any(|at| history[*at].role != Role::System);
+        if had && !has {
+            self.broken(8, "no message is left".to_owned());
+        }
+    }
+
+    /// 9 and 28: one summary at most, before what is kept of the conversation, by no means the assistant's.
+    fn placement(&mut self) {
+        let history = self.given.history;
+        let mut summaries = 0;
+        let mut begun = false;
+        let leading = history
+            .iter()
+            .take_while(|v| v.role == Role::System)
+            .count();
+        for piece in self.pieces.clone() {
+            match piece {
+                Piece::Insert(Block { kind, role, .. }) if *kind == BlockKind::Summary => {
+                    summaries += 1;
+                    if *role == Role::Assistant {
+                        self.broken(9, "the summary speaks as the assistant".to_owned());
+                    }
+                    if begun {
+                        self.broken(9, "the summary stands behind messages".to_owned());
+                    }
+                }
+                Piece::Insert(_) => {}
+                Piece::Keep(handle) | Piece::Edit(handle, _) => {
+                    begun |= self.position.get(handle).is_some_and(|at| *at >= leading);
+                }
+            }
+        }
+        let old = self.shown.keys().filter(|at| self.must_go(**at)).count();
+        if summaries > 1 || (summaries == 1 && old > 0 && self.new_summary_covers_old()) {
+            self.broken(
+                28,
+                format!("{summaries} summaries and {old} old ones are shown"),
+            );
+        }
+    }
+
+    /// An old summary that nothing holds: no pin, no block that nobody knows.
+    fn must_go(&self, at: usize) -> bool {
+        let view = &self.given.history[at];
+        let is_opaque = |p: &Part| matches!(p.kind, PartKind::Opaque { .. });
+        view.flags.summary && !view.flags.pinned && !view.parts.iter().any(is_opaque)
+    }
+
+    /// Whether an old summary stands before something that was folded: then it had to go with it. One that is
+    /// part of what came later may stay.
+    fn new_summary_covers_old(&self) -> bool {
+        let history = self.given.history;
+        let last_gone = (0..history.len())
+            .rev()
+            .find(|at| !self.shown.contains_key(at));
+        let first_old = (0..history.len()).find(|at| {
+            history[*at].flags.summary && !history[*at].flags.pinned && self.shown.contains_key(at)
+        });
+        matches!((first_old, last_gone), (Some(old), Some(gone)) if old < gone)
+    }
+
+    /// 1 and 4: pairing is no worse than it was. With a record in force it is right, but for what is pending.
+    fn pairing(&mut self) {
+        let before = faults(
+            self.given.history.iter().map(Sent::message),
+            self.given.pending,
+        );
+        let position = &self.position;
+        let sent = self.pieces.iter().filter_map(|piece| match piece {
+            Piece::Insert(block) => Some(Sent::Block(block)),
+            Piece::Keep(handle) => Some(Sent::message(&self.given.history[*position.get(handle)?])),
+            Piece::Edit(handle, patches) => {
+                let view = &self.given.history[*position.get(handle)?];
+                let removed = |p: &&Patch| matches!(p, Patch::Remove { .. });
+                let gone = patches
+                    .iter()
+                    .filter(removed)
+                    .map(|p| usize::from(p.part()));
+                Some(Sent::Message(view, gone.collect()))
+            }
+        });
+        let after = faults(sent, self.given.pending);
+        if after.0 > before.0 {
+            let what = format!("{} answers without a call, {} before", after.0, before.0);
+            self.broken(1, what);
+        }
+        if after.1 > before.1 {
+            let what = format!("{} calls without an answer, {} before", after.1, before.1);
+            self.broken(1, what);
+        }
+    }
+}
+
+/// One thing that is sent.
+enum Sent<'a> {
+    Message(&'a MessageView, BTreeSet<usize>),
+    Block(&'a Block),
+}
+
+impl<'a> Sent<'a> {
+    fn message(view: &'a MessageView) -> Self {
+        Self::Message(view, BTreeSet::new())
+    }
+}
+
+/// Answers without a call before them, and calls that are not answered although a person spoke or the model
+/// replied since. By count of ids, so repeated ids pair in order.
+fn faults<'a>(sent: impl Iterator<Item = Sent<'a>>, pending: &BTreeSet<String>) -> (usize, usize) {
+    let mut open: BTreeMap<String, usize> = BTreeMap::new();
+    let mut orphans = 0;
+    let mut answer = |open: &mut BTreeMap<String, usize>, id: &str| match open.get_mut(id) {
+        Some(1) => {
+            open.remove(id);
+        }
+        Some(n) => *n -= 1,
+        None => orphans += 1,
+    };
+    let mut passed: BTreeMap<String, usize> = BTreeMap::new();
+    for sent in sent {
+        match sent {
+            Sent::Block(block) => {
+                if let BlockKind::Answer { id, .. } = &block.kind {
+                    answer(&mut open, id.as_str());
+                }
+            }
+            Sent::Message(view, gone) => {
+                if view.is_user_request() {
+                    passed.clone_from(&open);
+                }
+                for (index, part) in view.parts.iter().enumerate() {
+                    if gone.contains(&index) {
+                        continue;
+                    }
+                    match &part.kind {
+                        PartKind::Call { id, .. } => {
+                            *open.entry(id.as_str().to_owned()).or_default() += 1;
+                        }
+                        PartKind::Result { id, .. } => answer(&mut open, id.as_str()),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+    let never: usize = passed
+        .iter()
+        .filter(|(id, _)| !pending.contains(*id))
+        .map(|(id, n)| (*n).min(open.get(id).copied().unwrap_or(0)))
+        .sum();
+    (orphans, never)
+}
