@@ -240,8 +240,8 @@ pub enum Effect {
     Archive(NodeRanges),
     /// Write the record if nothing changed below; feed `Committed`.
     Commit(Box<Record>, Expect),
-    /// Find out whether this attempt's record was written; feed `Found`.
-    LookUp(AttemptId),
+    /// Find out whether this record of the attempt was written; feed `Found`.
+    LookUp(AttemptId, RecordId),
     /// Tell whoever listens.
     Emit(Event),
 }
@@ -264,8 +264,8 @@ pub enum Input {
     Archived(Result<(), Failure>),
     /// The store answered a commit.
     Committed(CommitAck),
-    /// Whether the attempt's record is there.
-    Found(Option<RecordId>),
+    /// Whether the record that was looked up is there.
+    Found(bool),
     /// Messages arrived in the thread.
     Appended(Delta),
     /// Stop.

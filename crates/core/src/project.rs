@@ -16,6 +16,9 @@ use crate::unit::{Call, Pos};
 use crate::view::Role;
 use crate::window::Branch;
 
+/// What stands where an answer never came.
+pub const STAND_IN: &str = "No result: this call was never answered.";
+
 /// What shapes a request beside the history.
 #[derive(Clone, Copy)]
 pub struct Shape<'a> {
@@ -51,8 +54,30 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
     pieces
 }
 
-/// The piece of a message that arrived after the record.
-pub fn as_it_is(branch: &Branch, at: Pos, patches: &Patches) -> Piece {
+/// The piece of a message that arrived after the record: as it is, but without answers to calls that were
+/// folded before they came, since no call is left that they could answer. `None` when nothing else is in it.
+pub fn tail_piece(
+    branch: &Branch,
+    at: Pos,
+    is_folded: &dyn Fn(Pos) -> bool,
+    patches: &Patches,
+) -> Option<Piece> {
+    let folded = |part: &usize| {
+        branch
+            .units()
+            .call_of(at, *part)
+            .is_some_and(|call| is_folded(call.at))
+    };
+    let late = branch
+        .view(at)
+        .results()
+        .map(|(part, _)| part)
+        .filter(folded);
+    without(branch, at, late.collect(), patches)
+}
+
+/// The piece of a message with its patches.
+fn as_it_is(branch: &Branch, at: Pos, patches: &Patches) -> Piece {
     let handle = branch.view(at).handle;
     match patches.get(&branch.path()[at]) {
         Some(edits) if !edits.is_empty() => Piece::Edit(handle, edits.clone()),
@@ -77,6 +102,35 @@ pub fn dangling<'a>(
     })
 }
 
+/// The piece of a message without these parts; `None` when nothing else is in it.
+fn without(branch: &Branch, at: Pos, parts: Vec<usize>, patches: &Patches) -> Option<Piece> {
+    if parts.is_empty() {
+        return Some(as_it_is(branch, at, patches));
+    }
+    let view = branch.view(at);
+    if parts.len() == view.parts.iter().filter(|p| p.inside.is_none()).count() {
+        return None;
+    }
+    let numbers = parts
+        .into_iter()
+        .filter_map(|part| u16::try_from(part).ok());
+    let gone: BTreeSet<u16> = numbers.collect();
+    let is_gone = |patch: &Patch| gone.contains(&patch.part());
+    let others = patches
+        .get(&branch.path()[at])
+        .into_iter()
+        .flat_map(|p| p.iter());
+    let mut edits: Vec<Patch> = gone
+        .iter()
+        .map(|part| Patch::Remove {
+            part: *part,
+            cause: PatchCause::Orphan,
+        })
+        .collect();
+    edits.extend(others.filter(|p| !is_gone(p)).cloned());
+    Some(Piece::Edit(view.handle, Arc::from(edits)))
+}
+
 struct Repairs {
     /// Answers to leave out (position, part).
     extra: BTreeSet<(Pos, usize)>,
@@ -93,24 +147,21 @@ impl Repairs {
             .filter(|(at, _)| *at < end)
             .copied()
             .collect();
-        for call in units
-            .calls()
-            .iter()
-            .filter(|c| !shape.pending.contains(&c.id))
-        {
-            extra.extend(
-                call.answers
-                    .iter()
-                    .skip(1)
-                    .filter(|(at, _)| *at < end)
-                    .copied(),
-            );
+        for call in units.calls() {
+            // Answers to a call that was folded before they came, and answers after the first one.
+            let from = match (shape.is_folded)(call.at) {
+                true => 0,
+                false if shape.pending.contains(&call.id) => call.answers.len(),
+                false => 1,
+            };
+            let late = call.answers.iter().skip(from).filter(|(at, _)| *at < end);
+            extra.extend(late.copied());
         }
         let mut stand_ins = Vec::new();
         for call in
             dangling(branch, shape.pending).filter(|c| c.at < end && !(shape.is_folded)(c.at))
         {
-            let text = "No result: this call was never answered.".into();
+            let text = STAND_IN.into();
             let kind = BlockKind::Answer {
                 id: call.id.clone(),
                 tool: call.tool.clone(),
@@ -129,31 +180,9 @@ impl Repairs {
     }
 
     fn piece(&self, branch: &Branch, at: Pos, patches: &Patches) -> Option<Piece> {
-        let view = branch.view(at);
-        let mut edits: Vec<Patch> = Vec::new();
-        for (part, _) in view
-            .results()
-            .filter(|(part, _)| self.extra.contains(&(at, *part)))
-        {
-            edits.push(Patch::Remove {
-                part: u16::try_from(part).ok()?,
-                cause: PatchCause::Orphan,
-            });
-        }
-        if edits.is_empty() {
-            return Some(as_it_is(branch, at, patches));
-        }
-        let outer = view.parts.iter().filter(|p| p.inside.is_none()).count();
-        if edits.len() == outer {
-            return None;
-        }
-        let gone: BTreeSet<u16> = edits.iter().map(Patch::part).collect();
-        let others = patches
-            .get(&branch.path()[at])
-            .map(|p| p.to_vec())
-            .unwrap_or_default();
-        edits.extend(others.into_iter().filter(|p| !gone.contains(&p.part())));
-        Some(Piece::Edit(view.handle, Arc::from(edits)))
+        let results = branch.view(at).results().map(|(part, _)| part);
+        let extra = results.filter(|part| self.extra.contains(&(at, *part)));
+        without(branch, at, extra.collect(), patches)
     }
 
     fn stand_ins(&self, at: Pos) -> impl Iterator<Item = Piece> + '_ {

@@ -194,6 +194,18 @@ impl Units {
         self.calls.iter().filter(|call| call.answers.is_empty())
     }
 
+    /// The call that the answer at `at`, `part` belongs to. O(log n + members of its unit).
+    pub fn call_of(&self, at: Pos, part: usize) -> Option<&Call> {
+        self.of(at).members.iter().find_map(|member| {
+            let from = self.calls.partition_point(|call| call.at < *member);
+            let here = self.calls[from..]
+                .iter()
+                .take_while(|call| call.at == *member);
+            here.into_iter()
+                .find(|call| call.answers.contains(&(at, part)))
+        })
+    }
+
     /// Where the open call stands that an answer with `id` would close. O(log n).
     pub fn open_call(&self, id: &CallId) -> Option<Pos> {
         let calls = self.open.get(id)?;

@@ -144,7 +144,7 @@ fn perform(
             );
             Input::Committed(ack)
         }
-        Effect::LookUp(attempt) => Input::Found(thread.find(*attempt)),
+        Effect::LookUp(attempt, record) => Input::Found(thread.has_record(*attempt, *record)),
         Effect::CachePut(key, text) => {
             cache.insert(*key, text.clone());
             return None;

@@ -6,8 +6,9 @@ use crate::frame;
 use crate::id::NodeId;
 use crate::outcome::{Measured, Reason};
 use crate::patch::Patch;
+use crate::plan::Fate;
 use crate::policy::Placement;
-use crate::project::dangling;
+use crate::project::{STAND_IN, dangling};
 use crate::ranges::NodeRanges;
 use crate::record::{Patches, RECORD_FORMAT, Record, Summary};
 use crate::thread::Sources;
@@ -83,7 +84,7 @@ impl Attempt {
     pub(super) fn compaction_record(&self, summary: Summary, src: Sources<'_>) -> Record {
         let s = &self.s;
         let path = s.branch.path();
-        let goes = |at: Pos| s.plan.fates[at] == crate::plan::Fate::Goes;
+        let goes = |at: Pos| s.plan.fates[at] == Fate::Goes;
         let removed = NodeRanges::collect(path, |at| goes(at) || s.was_folded(at));
         let patches = self
             .patches
@@ -164,10 +165,15 @@ impl Attempt {
             .tokens(self.fixed_weight() + self.staying_weight(src) + shown)
     }
 
-    /// What stays whatever the summary says.
+    /// What stays whatever the summary says, stand-ins for answers that never came included.
     pub(super) fn staying_weight(&self, src: Sources<'_>) -> Weight {
-        self.s
-            .weight(self.s.plan.staying().map(|(at, _)| at), &self.patches, src)
+        let s = &self.s;
+        let stays = |at: Pos| matches!(s.plan.fates[at], Fate::Stays(_));
+        let stand_ins = dangling(&s.branch, &s.pending)
+            .filter(|call| stays(call.at))
+            .count() as Weight;
+        let messages = s.weight(s.plan.staying().map(|(at, _)| at), &self.patches, src);
+        messages + stand_ins * src.counter.added_message(STAND_IN)
     }
 
     pub(super) fn fixed_weight(&self) -> Weight {

@@ -261,10 +261,10 @@ impl Attempt {
                 self.fail(Outcome::Failed, Some(failure))
             }
             (Phase::Committing(record), Input::Committed(ack)) => self.committed(record, ack),
-            (Phase::Committing(record), Input::Found(found)) => match found {
-                Some(_) => self.succeed(&record),
-                None => self.commit(Phase::Committing(record)),
-            },
+            (Phase::Committing(record), Input::Found(true)) => self.succeed(&record),
+            (Phase::Committing(record), Input::Found(false)) => {
+                self.commit(Phase::Committing(record));
+            }
             // Late answers of calls that were given up.
             (phase, _) => self.phase = phase,
         }
@@ -285,7 +285,8 @@ impl Attempt {
             CommitAck::Conflict => self.fail(Outcome::Conflict, None),
             CommitAck::Failed(failure) => self.fail(Outcome::Failed, Some(failure)),
             CommitAck::Unknown => {
-                self.outbox.push_back(Effect::LookUp(self.s.attempt));
+                self.outbox
+                    .push_back(Effect::LookUp(self.s.attempt, record.id));
                 self.phase = Phase::Committing(record);
             }
         }
@@ -300,20 +301,21 @@ impl Attempt {
             CommitAck::Conflict => self.fail(Outcome::Conflict, None),
             CommitAck::Failed(failure) => self.fail(Outcome::Failed, Some(failure)),
             CommitAck::Unknown => {
-                self.outbox.push_back(Effect::LookUp(self.s.attempt));
+                self.outbox
+                    .push_back(Effect::LookUp(self.s.attempt, record.id));
                 self.phase = Phase::Pruned(record);
             }
         }
     }
 
     /// A lost acknowledgement was looked up. When the record is there its commit changed the version by one.
-    fn pruning_found(&mut self, record: Box<Record>, found: Option<RecordId>) {
+    fn pruning_found(&mut self, record: Box<Record>, found: bool) {
         match found {
-            Some(_) => {
+            true => {
                 self.expect.version.0 += 1;
                 self.after_pruning(&record);
             }
-            None => self.commit(Phase::Pruned(record)),
+            false => self.commit(Phase::Pruned(record)),
         }
     }
 

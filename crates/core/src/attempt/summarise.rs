@@ -185,8 +185,8 @@ impl Attempt {
     /// The conversation as it was sent last, patches included.
     fn conversation(&self) -> Arc<[Piece]> {
         let s = &self.s;
-        let tail =
-            (s.frozen_end..s.branch.len()).map(|at| project::as_it_is(&s.branch, at, &s.live));
+        let tail = (s.frozen_end..s.branch.len())
+            .filter_map(|at| project::tail_piece(&s.branch, at, &|at| s.was_folded(at), &s.live));
         s.frozen.iter().cloned().chain(tail).collect()
     }
 
@@ -286,7 +286,9 @@ impl Attempt {
                     src,
                 );
             }
-            Err(_) if parts.len() > 1 && work.level < MAX_LEVELS => {
+            Err(_)
+                if parts.len() > 1 && work.level < MAX_LEVELS && work.condenses(&joined, src) =>
+            {
                 work.level += 1;
                 let passages: Vec<_> = parts
                     .into_iter()
@@ -355,6 +357,14 @@ impl Attempt {
 }
 
 impl Work {
+    /// Whether the partial summaries are so much smaller than what they were made of that another level leads
+    /// somewhere.
+    fn condenses(&self, joined: &str, src: Sources<'_>) -> bool {
+        let weight = |text: &str| src.counter.text(text);
+        let given: u64 = self.chunks.iter().map(|c| weight(&c.text)).sum();
+        weight(joined) <= given / 4 * 3
+    }
+
     fn called(&self, wanted: CallNumber) -> Option<usize> {
         self.states
             .iter()

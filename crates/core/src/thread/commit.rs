@@ -52,13 +52,9 @@ impl Thread {
         RecordId(self.records.len() as u64)
     }
 
-    /// The record that an attempt wrote, for acknowledgements that were lost.
-    pub fn find(&self, attempt: AttemptId) -> Option<RecordId> {
-        self.records
-            .iter()
-            .rev()
-            .find(|r| r.attempt == attempt)
-            .map(|r| r.id)
+    /// Whether an attempt wrote this record, for acknowledgements that were lost.
+    pub fn has_record(&self, attempt: AttemptId, record: RecordId) -> bool {
+        self.record(record).is_some_and(|r| r.attempt == attempt)
     }
 
     /// Whether a message after `end` answers a call that the record removed, or a removed message was pinned
@@ -111,10 +107,9 @@ impl Thread {
     /// Puts the record that was taken back last in force again, if it still fits the branch.
     pub fn redo(&mut self, src: Sources<'_>) -> Option<RecordId> {
         let id = self.undone.pop()?;
-        let fits = self
-            .record(id)
-            .is_some_and(|r| r.parent == self.active && self.branch.position(r.upto).is_some());
-        if !fits {
+        let record = self.record(id)?;
+        let end = self.branch.position(record.upto)? + 1;
+        if record.parent != self.active || self.is_touched(record, end) {
             return None;
         }
         self.active = Some(id);

@@ -98,10 +98,10 @@ impl Thread {
         if let Some(reason) = self.not_now(now) {
             return send(Outcome::Deferred, reason);
         }
-        if self
+        let is_irreducible = self
             .irreducible
-            .is_some_and(|at| size.tokens < at + self.minimum_gain(at))
-        {
+            .is_some_and(|at| size.tokens < at + self.minimum_gain(at));
+        if is_irreducible || self.is_settled() {
             return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
         }
         let moment = match (hard, self.branch.views().last().map(|v| v.role)) {
@@ -156,6 +156,9 @@ impl Thread {
         if !request.force && !self.is_triggered(&size) {
             return send(Outcome::Skipped, Vec::new());
         }
+        if self.is_settled() && !request.below_keep && request.keep.is_none() {
+            return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
+        }
         if request.moment != Moment::Manual
             && let Some(reason) = self.not_now(now)
         {
@@ -167,6 +170,13 @@ impl Thread {
             self.policy.trigger_tokens()
         };
         self.start(request, &size, threshold, Mode::Foreground, src)
+    }
+
+    /// Whether nothing arrived since a summary was committed: the same command again has nothing to do, also
+    /// where a `keep` that follows the conversation's size would now find more to fold.
+    pub(super) fn is_settled(&self) -> bool {
+        let has_summary = self.active().is_some_and(|r| r.summary.is_some());
+        has_summary && self.frozen.end == self.branch.len()
     }
 
     /// What would go and stay now, and why. Changes nothing.

@@ -41,8 +41,10 @@ impl Thread {
             let report = Report::without_attempt(Outcome::Skipped, self.measured(src), Vec::new());
             return Recovery::GiveUp(report);
         }
+        // A compaction that was just made was not enough: go deeper than `keep`.
         let request = Manual {
             moment: Moment::Overflow,
+            below_keep: self.is_settled(),
             ..Manual::default()
         };
         match self.manual(now, &request, src) {

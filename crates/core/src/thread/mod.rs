@@ -276,27 +276,33 @@ impl Thread {
 
     /// The request that would be sent now. The frozen part is shared, the tail is what is new.
     pub fn projection(&self) -> Projection {
-        let tail = (self.frozen.end..self.branch.len())
-            .map(|at| project::as_it_is(&self.branch, at, &self.live_patches));
+        let tail = self.frozen.end..self.branch.len();
         Projection {
             frozen: self.frozen.pieces.clone(),
-            tail: tail.collect(),
+            tail: tail.filter_map(|at| self.tail_piece(at)).collect(),
         }
+    }
+
+    fn tail_piece(&self, at: Pos) -> Option<Piece> {
+        project::tail_piece(
+            &self.branch,
+            at,
+            &|at| self.is_folded(at),
+            &self.live_patches,
+        )
     }
 
     /// The validity automaton at the end of the request that would be sent now. Costs what is new.
     pub fn checked(&self) -> Validator {
         let mut state = self.frozen.validator.clone();
         for at in self.frozen.end..self.branch.len() {
-            state.message(self.branch.view(at), self.live_at(at));
+            match self.tail_piece(at) {
+                Some(Piece::Edit(_, edits)) => state.message(self.branch.view(at), &edits),
+                Some(_) => state.message(self.branch.view(at), &[]),
+                None => {}
+            }
         }
         state
-    }
-
-    fn live_at(&self, at: Pos) -> &[Patch] {
-        self.live_patches
-            .get(&self.branch.path()[at])
-            .map_or(&[], |p| p)
     }
 
     /// The branch from the root to the head.

@@ -152,7 +152,9 @@ impl Scene {
                 Poll::Do(Effect::Commit(record, expect)) => {
                     Input::Committed(self.thread.commit(&record, expect, src))
                 }
-                Poll::Do(Effect::LookUp(id)) => Input::Found(self.thread.find(id)),
+                Poll::Do(Effect::LookUp(id, record)) => {
+                    Input::Found(self.thread.has_record(id, record))
+                }
                 Poll::Do(Effect::Emit(event)) => {
                     self.events.push(event);
                     continue;

@@ -130,13 +130,13 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 };
                 agenda.tell(soon, Input::Committed(ack));
             }
-            Effect::LookUp(attempt) => {
-                let there = self.thread.find(attempt);
+            Effect::LookUp(attempt, record) => {
+                let there = self.thread.has_record(attempt, record);
                 let seen = match self.faults.read() {
                     ReadFault::None | ReadFault::Failed => there,
                     ReadFault::Stale => {
-                        self.misled |= there.is_some();
-                        None
+                        self.misled |= there;
+                        false
                     }
                 };
                 agenda.tell(soon, Input::Found(seen));
