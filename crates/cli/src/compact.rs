@@ -45,7 +45,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
     let files = job.inputs.all.len();
     for (at, input) in job.inputs.all.iter().enumerate() {
         let doing = |what: &str| ui.progress(&format!("{what} ({} of {files})", at + 1));
-        doing(&input.name());
+        doing(&input.short_name());
         match one(job, input, &mut taken, &doing) {
             Ok(result) => {
                 if !job.json && !result.conversations.is_empty() {
@@ -164,7 +164,7 @@ fn process(
         if count > 1 {
             doing(&format!(
                 "{}: conversation {} of {count}",
-                input.name(),
+                input.short_name(),
                 at + 1
             ));
         }
