@@ -21,7 +21,7 @@ mod share {
     /// Facts of the ledger.
     pub(super) const FACTS: u64 = 22;
     /// The summary before.
-    pub(super) const PREVIOUS: u64 = 15;
+    pub(super) const PREVIOUS: u64 = 30;
     /// All of the user's words together.
     pub(super) const USER: u64 = 62;
     /// The same where no tool is used.
@@ -160,7 +160,8 @@ impl<'p> Selection<'p> {
         let names = self.left() * names / 100;
         let course = self.left() - names;
         self.lines(is_output, course * share::OUTPUT / 100);
-        self.lines(|m| !is_output(m), self.left().saturating_sub(names));
+        let is_course = |m| !is_output(m) && m != Mark::Previous;
+        self.lines(is_course, self.left().saturating_sub(names));
         self.names(self.left());
         self.lines(|_| true, self.left());
         if self.drop_repeated_names() > 0 {
@@ -416,8 +417,10 @@ impl<'p> Selection<'p> {
             Mark::Assistant => (1.3, recency(line.message, self.pool.messages())),
             Mark::Call => (0.7, recency(line.message, self.pool.messages())),
             Mark::Result if line.error => (0.8, recency(line.message, self.pool.messages())),
+            Mark::Result if line.listing => (0.1, 1.0),
             Mark::Result => (0.25, 1.0),
             Mark::Thought => (0.5, recency(line.message, self.pool.messages())),
+            Mark::Host => (0.8, 1.0),
             Mark::Written => (0.1, 1.0),
         };
         quantised(

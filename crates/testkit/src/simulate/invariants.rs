@@ -178,9 +178,13 @@ impl<'a> Check<'a> {
             if there == 0 || there == members.len() {
                 continue;
             }
-            let is_answer = |at: &usize| self.given.history[*at].calls().next().is_none();
-            let mut shown = members.iter().filter(|m| self.shown.contains_key(m));
-            torn.push(if shown.all(|at| is_answer(at)) {
+            let is_shown = |at: usize| self.shown.contains_key(&at);
+            let in_unit = |at: usize| members.contains(&&at);
+            let lonely = self.units.calls().iter().any(|call| {
+                let answered = call.answers.iter().any(|(at, _)| is_shown(*at));
+                in_unit(call.at) && answered && !is_shown(call.at)
+            });
+            torn.push(if lonely {
                 format!("answers are shown whose call is gone, unit {members:?}")
             } else {
                 format!("{there} of the unit {members:?} are shown")

@@ -182,16 +182,18 @@ fn parts(m: &Message, format: Format) -> Vec<Loose> {
         );
         thought && !in_content(b, format)
     };
-    let content = m.blocks.iter().filter(|b| in_content(b, format));
+    // An empty string is no part.
+    let nothing = shape(m, format) == Shape::One("");
+    let content = m
+        .blocks
+        .iter()
+        .filter(|b| in_content(b, format) && !nothing);
     let calls = m.blocks.iter().filter(|b| {
         let own_field = matches!(b.kind, BlockKind::Call { .. } | BlockKind::Result { .. });
         own_field && !in_content(b, format)
     });
     for block in m.blocks.iter().filter(beside).chain(content).chain(calls) {
         push_block(&mut out, block, format, None);
-    }
-    if out.is_empty() && shape(m, format) == Shape::One("") {
-        out.push(Loose::new(PartKind::Text, "", None));
     }
     out
 }
@@ -209,7 +211,9 @@ fn push_block(out: &mut Vec<Loose>, b: &Block, format: Format, inside: Option<us
             let bound = signature.is_some();
             Loose::new(PartKind::Reasoning { bound }, text, source())
         }
-        BlockKind::Redacted(_) => Loose::new(PartKind::Reasoning { bound: true }, "", source()),
+        BlockKind::Redacted(data) => {
+            Loose::new(PartKind::Reasoning { bound: true }, data, source())
+        }
         BlockKind::Call { id, tool, args } => {
             let (id, tool) = (call_id(id), tool.as_str().into());
             let json = is_object(args).then(|| args.clone());
@@ -241,7 +245,12 @@ fn push_block(out: &mut Vec<Loose>, b: &Block, format: Format, inside: Option<us
         }
         BlockKind::Opaque { label, .. } => {
             let label = label.as_str().into();
-            Loose::new(PartKind::Opaque { label }, "", source())
+            let json = source();
+            Loose::new(
+                PartKind::Opaque { label },
+                json.as_deref().unwrap_or_default(),
+                json.clone(),
+            )
         }
     };
     loose.inside = inside;

@@ -3,7 +3,7 @@
 use conspectus::{CompactRequest, Document, Embedded, OpenOptions, compact};
 use conspectus_core::policy::{KeepOption, Options, PruneOption};
 use conspectus_core::projection::Piece;
-use conspectus_core::view::{MessageView, PartRef, Texts};
+use conspectus_core::view::{MessageView, PartKind, PartRef, Texts};
 use conspectus_testkit::rng::Rng;
 use conspectus_testkit::transcript::{Format, Knobs, Nasty, Strict, Transcript, violations};
 
@@ -31,12 +31,12 @@ fn told(view: &MessageView, texts: &dyn Texts) -> Vec<String> {
             message: view.handle,
             part: u16::try_from(index).expect("few parts"),
         };
-        out.push(format!(
-            "{:?} {:?} {:?}",
-            part.kind,
-            part.inside,
-            texts.text(at)
-        ));
+        // The source of what nobody knows is shown as it is spelled.
+        let text = match part.kind {
+            PartKind::Opaque { .. } => "".into(),
+            _ => texts.text(at),
+        };
+        out.push(format!("{:?} {:?} {text:?}", part.kind, part.inside));
     }
     out
 }
@@ -58,8 +58,11 @@ fn what_is_written_is_read_as_it_was_meant() {
     for t in Transcript::campaign(0..150, &knobs) {
         for format in Format::ALL {
             // Signed thoughts in chat completions are one field, whose source is their text.
-            let signed = [Nasty::ThinkingSigned, Nasty::ThinkingRedacted];
-            if format == Format::OpenAi && t.nasties().iter().any(|n| signed.contains(n)) {
+            let bound = match format {
+                Format::OpenAi => vec![Nasty::ThinkingSigned, Nasty::ThinkingRedacted],
+                Format::Anthropic | Format::LangChain => vec![],
+            };
+            if t.nasties().iter().any(|n| bound.contains(n)) {
                 continue;
             }
             let rendered = t.render(format);
@@ -85,7 +88,7 @@ fn what_is_written_is_read_as_it_was_meant() {
 
 #[test]
 fn untouched_is_byte_for_byte() {
-    for t in Transcript::campaign(0..300, &Knobs::default()) {
+    for t in Transcript::campaign(0..150, &Knobs::default()) {
         for format in Format::ALL {
             let body = t.render(format).body();
             let document = open(format, &body);
@@ -121,7 +124,6 @@ fn compacted(format: Format, body: &[u8], rng: &mut Rng) -> (Vec<u8>, bool, Vec<
     };
     let request = CompactRequest::command(options(rng));
     let done = compact(conversation, &request, &mut Embedded::default()).expect("options work");
-    println!("{:?} {:?}", done.report, done.warnings);
     let projection = done.projection();
     let kept = projection.pieces().filter_map(|piece| match piece {
         Piece::Keep(handle) => Some(conversation.json_of(*handle).to_owned()),
@@ -140,7 +142,7 @@ fn compacted(format: Format, body: &[u8], rng: &mut Rng) -> (Vec<u8>, bool, Vec<
 fn valid_in_valid_out() {
     let mut changed = 0;
     for format in Format::ALL {
-        for t in Transcript::campaign(0..250, &Knobs::valid(format)) {
+        for t in Transcript::campaign(0..120, &Knobs::valid(format)) {
             let body = t.render(format).body();
             let (after, change, _) = compacted(format, &body, &mut Rng::new(t.seed));
             changed += usize::from(change);
@@ -154,22 +156,41 @@ fn valid_in_valid_out() {
             );
         }
     }
-    assert!(changed > 300, "{changed} conversations changed");
+    assert!(changed > 150, "{changed} conversations changed");
+}
+
+/// What must be found of a kept message: itself, or what its content says where a stand-in had to join it.
+fn pieces(json: &str, after: &str) -> Vec<String> {
+    use serde_json::value::RawValue;
+    if after.contains(json) {
+        return vec![json.to_owned()];
+    }
+    let fields: std::collections::BTreeMap<String, &RawValue> =
+        serde_json::from_str(json).expect("an object");
+    let content = fields["content"].get();
+    match serde_json::from_str::<Vec<&RawValue>>(content) {
+        Ok(blocks) => blocks.iter().map(|b| b.get().to_owned()).collect(),
+        Err(_) => vec![content.to_owned()],
+    }
 }
 
 /// Invariants 3 and 4: whatever comes in, what is kept is there byte for byte, and JSON stays JSON.
 #[test]
 fn what_is_kept_is_kept_byte_for_byte() {
-    for t in Transcript::campaign(0..300, &Knobs::default()) {
+    for t in Transcript::campaign(0..150, &Knobs::default()) {
         for format in Format::ALL {
             let body = t.render(format).body();
             let (after, _, kept) = compacted(format, &body, &mut Rng::new(t.seed));
             let after = String::from_utf8(after).expect("UTF-8");
             let mut from = 0;
             for json in kept {
-                let at = after[from..].find(&json);
-                let at = at.unwrap_or_else(|| panic!("{} seed {}: {json}", format.name(), t.seed));
-                from += at + json.len();
+                for piece in pieces(&json, &after) {
+                    let at = after[from..].find(&piece);
+                    let at = at.unwrap_or_else(|| {
+                        panic!("{} seed {}: {piece}\n{after}", format.name(), t.seed)
+                    });
+                    from += at + piece.len();
+                }
             }
             let is_json = serde_json::from_str::<&serde_json::value::RawValue>(&after).is_ok();
             assert!(is_json, "{} seed {}", format.name(), t.seed);

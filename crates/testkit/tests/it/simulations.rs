@@ -175,12 +175,21 @@ fn knobs() -> Knobs {
 
 /// What the core still gets wrong, found by this simulation. Emptied as it is mended.
 fn is_open_finding(fault: &Fault) -> bool {
-    // An answer that comes after its call was folded stands alone in the tail.
-    fault.what.starts_with("2: answers are shown whose call is gone")
+    let begins = |what: &str| fault.what.starts_with(what);
+    // An answer that comes after its call was folded stands in the tail without it.
+    begins("2: answers are shown whose call is gone")
+        // The pieces of one reply that come after a compaction in its middle.
+        || (begins("2: ") && fault.shape.contains("[reply "))
         // Pinned after an undo, gone again after a redo.
-        || (fault.did == "redo" && fault.what.starts_with("7:"))
-        // Partial summaries that are not smaller than their chunks are summarised for ever.
-        || fault.what.starts_with("35: the attempt does not end")
+        || (fault.did == "redo" && begins("7: "))
+        // The weight of stand-ins is not counted when a summary is judged.
+        || (begins("12: weight") && fault.shape.contains(" answer "))
+        // A keep that follows the conversation's size finds more to fold right after a compaction.
+        || (begins("13: ") && fault.what.contains("keep Auto"))
+        // A lost acknowledgement of the summary's record is looked up by the attempt, whose pruning record is found.
+        || begins("33: compacted without a summary's record, 1 of pruning")
+        // Partial summaries that are not smaller than their chunks are summarised again, level by level.
+        || begins("35: the attempt does not end")
 }
 
 #[test]

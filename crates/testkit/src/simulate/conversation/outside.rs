@@ -5,8 +5,8 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use conspectus_core::attempt::{Attempt, Poll};
-use conspectus_core::effect::{CommitAck, Delta, Effect, Event, Failure, Input, Millis};
-use conspectus_core::id::{Ident, NodeId};
+use conspectus_core::effect::{CommitAck, Effect, Event, Failure, Input, Millis};
+use conspectus_core::id::Ident;
 use conspectus_core::outcome::Report;
 use conspectus_core::thread::{Sources, Thread};
 use conspectus_core::view::MessageView;
@@ -155,35 +155,12 @@ impl Outside<'_, '_> {
         self.story.note("late messages");
         let views: Vec<_> = self.upcoming.drain(..count).collect();
         self.appended += count;
-        let handles = views.iter().map(|v| v.handle).collect();
-        let weight = views
-            .iter()
-            .map(|v| self.src.counter.message(v, self.src.texts));
-        let weight = weight.sum();
-        let nodes = self.thread.append(views, self.src);
-        let answers = answered(self.thread, &nodes);
-        self.late_answers |= !answers.is_empty();
-        let delta = Delta {
-            answers,
-            nodes,
-            handles,
-            weight,
-            ..Delta::default()
-        };
+        let seen = self.thread.branch().len();
+        self.thread.append(views, self.src);
+        let delta = self.thread.delta(seen);
+        self.late_answers |= !delta.answered.is_empty();
         agenda.tell(now + self.rng.below(30) as u64, Input::Appended(delta));
     }
-}
-
-/// The messages that called what the new messages answer.
-fn answered(thread: &Thread, nodes: &[NodeId]) -> Vec<NodeId> {
-    let branch = thread.branch();
-    let mut out = Vec::new();
-    for at in nodes.iter().filter_map(|node| branch.position(*node)) {
-        let calls = branch.units().calls().iter();
-        let callers = calls.filter(|call| call.answers.iter().any(|(answer, _)| *answer == at));
-        out.extend(callers.map(|call| branch.path()[call.at]));
-    }
-    out
 }
 
 fn store_failure(message: &str) -> Failure {

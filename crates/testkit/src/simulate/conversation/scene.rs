@@ -198,8 +198,15 @@ impl<'a> Scene<'a> {
         self.did("check");
         let routes = self.routes.clone();
         let decision = self.thread.before_call(self.clock.now(), &routes, self.src);
-        if self.settled && matches!(decision, Decision::Start(..)) {
-            return Err("13: another attempt right after a compaction".to_owned());
+        if self.settled
+            && let Decision::Start(attempt, _) = &decision
+        {
+            let (goes, size) = (attempt.plan().going().count(), self.thread.size(self.src));
+            let policy = self.thread.policy();
+            return Err(format!(
+                "13: another attempt right after a compaction, to fold {goes} messages of {} at {} tokens, triggers {:?}, keep {:?}",
+                size.messages, size.tokens, policy.triggers, policy.keep
+            ));
         }
         self.decided(decision)
     }
@@ -359,7 +366,10 @@ impl<'a> Scene<'a> {
             return Ok(());
         };
         match report.outcome {
-            Outcome::Compacted if !summarised => Err("33: compacted without a record".to_owned()),
+            Outcome::Compacted if !summarised => Err(format!(
+                "33: compacted without a summary's record, {} of pruning",
+                new.len()
+            )),
             Outcome::Pruned if new.is_empty() => Err("33: pruned without a record".to_owned()),
             Outcome::Failed | Outcome::Rejected | Outcome::Cancelled
                 if summarised && !lenient.misled =>
