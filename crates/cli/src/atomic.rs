@@ -33,6 +33,44 @@ impl From<io::Error> for Refused {
     }
 }
 
+/// What is there before anything is written.
+#[derive(Debug)]
+pub(crate) enum Before {
+    /// Nothing.
+    Nothing,
+    /// A file with exactly these bytes.
+    Same,
+    /// A file that may be replaced, with its permissions.
+    File(Permissions),
+    /// A device or pipe, which holds nothing that could be lost.
+    Device,
+}
+
+/// Looks whether `bytes` may be written to `path`.
+///
+/// # Errors
+/// When something is there and `overwrite` is off, or the system refuses.
+pub(crate) fn before(path: &Path, bytes: &[u8], overwrite: bool) -> Result<Before, Refused> {
+    let found = match fs::metadata(path) {
+        Ok(found) => found,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Before::Nothing),
+        Err(error) => return Err(error.into()),
+    };
+    if found.is_dir() {
+        return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
+    }
+    if !found.is_file() {
+        return Ok(Before::Device);
+    }
+    if found.len() == bytes.len() as u64 && fs::read(path)? == bytes {
+        return Ok(Before::Same);
+    }
+    match overwrite {
+        true => Ok(Before::File(found.permissions())),
+        false => Err(Refused::Exists),
+    }
+}
+
 /// Writes `bytes` to `path`, with these permissions where given. The directory must exist.
 ///
 /// # Errors
@@ -45,41 +83,22 @@ pub(crate) fn write(
 ) -> Result<Wrote, Refused> {
     // Through a link, so that the link stays one.
     let path = &fs::canonicalize(path).unwrap_or_else(|_| path.to_path_buf());
-    let existing = match fs::metadata(path) {
-        Ok(found) => Some(found),
-        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-        Err(error) => return Err(error.into()),
-    };
-    if let Some(found) = &existing {
-        if found.is_dir() {
-            return Err(io::Error::from(io::ErrorKind::IsADirectory).into());
-        }
-        if !found.is_file() {
-            // A device or pipe holds nothing that could be lost.
+    let (permissions, wrote) = match before(path, bytes, overwrite)? {
+        Before::Nothing => (permissions, Wrote::New),
+        Before::File(own) => (Some(own), Wrote::Replaced),
+        Before::Same => return Ok(Wrote::Same),
+        Before::Device => {
             OpenOptions::new()
                 .write(true)
                 .open(path)?
                 .write_all(bytes)?;
             return Ok(Wrote::New);
         }
-        if found.len() == bytes.len() as u64 && fs::read(path)? == bytes {
-            return Ok(Wrote::Same);
-        }
-        if !overwrite {
-            return Err(Refused::Exists);
-        }
-    }
-    let permissions = existing
-        .as_ref()
-        .map(fs::Metadata::permissions)
-        .or(permissions);
+    };
     let temporary = Temporary::beside(path)?;
     temporary.fill(bytes, permissions)?;
     temporary.take_name(path, overwrite)?;
-    Ok(match existing {
-        Some(_) => Wrote::Replaced,
-        None => Wrote::New,
-    })
+    Ok(wrote)
 }
 
 /// A file that removes itself unless it takes its name.

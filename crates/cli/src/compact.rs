@@ -7,7 +7,7 @@ use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
 use serde::Serialize;
 
 use crate::Done;
-use crate::atomic::{self, Refused, Wrote};
+use crate::atomic::{self, Before, Refused, Wrote};
 use crate::fail::{Exit, Fail, guarded, io_words};
 use crate::inputs::{Input, Inputs, Skipped};
 use crate::job::{CompactJob, PolicyJob};
@@ -45,7 +45,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
     let files = job.inputs.all.len();
     for (at, input) in job.inputs.all.iter().enumerate() {
         let doing = |what: &str| ui.progress(&format!("{what} ({} of {files})", at + 1));
-        doing(&input.name());
+        doing(&input.short_name());
         match one(job, input, &mut taken, &doing) {
             Ok(result) => {
                 if !job.json && !result.conversations.is_empty() {
@@ -164,7 +164,7 @@ fn process(
         if count > 1 {
             doing(&format!(
                 "{}: conversation {} of {count}",
-                input.name(),
+                input.short_name(),
                 at + 1
             ));
         }
@@ -255,10 +255,21 @@ fn put(job: &CompactJob, input: &Input, target: &Target, bytes: &[u8]) -> Result
         path: name.clone(),
         state,
     };
-    if job.dry_run {
-        return Ok(written(WrittenState::DryRun));
-    }
     let fail = |error: std::io::Error| Fail::about(Exit::Output, &name, &io_words(&error));
+    let refused = |refused| match refused {
+        Refused::Io(error) => fail(error),
+        Refused::Exists => Fail::about(
+            Exit::Output,
+            &name,
+            "is already there and was left alone; use --overwrite to replace it, or --out to write elsewhere",
+        ),
+    };
+    if job.dry_run {
+        return match atomic::before(path, bytes, job.overwrite).map_err(refused)? {
+            Before::Same => Ok(written(WrittenState::AlreadyThere)),
+            _ => Ok(written(WrittenState::DryRun)),
+        };
+    }
     if let (Destination::Dir(_), Some(dir)) = (&job.destination, path.parent()) {
         fs::create_dir_all(dir).map_err(fail)?;
     }
@@ -266,15 +277,10 @@ fn put(job: &CompactJob, input: &Input, target: &Target, bytes: &[u8]) -> Result
         Input::File { path, .. } => fs::metadata(path).ok().map(|m| m.permissions()),
         Input::Stdin => None,
     };
-    match atomic::write(path, bytes, permissions, job.overwrite) {
-        Ok(Wrote::New) => Ok(written(WrittenState::Written)),
-        Ok(Wrote::Replaced) => Ok(written(WrittenState::Replaced)),
-        Ok(Wrote::Same) => Ok(written(WrittenState::AlreadyThere)),
-        Err(Refused::Io(error)) => Err(fail(error)),
-        Err(Refused::Exists) => Err(Fail::about(
-            Exit::Output,
-            &name,
-            "is already there and was left alone; use --overwrite to replace it, or --out to write elsewhere",
-        )),
-    }
+    let wrote = atomic::write(path, bytes, permissions, job.overwrite).map_err(refused)?;
+    Ok(written(match wrote {
+        Wrote::New => WrittenState::Written,
+        Wrote::Replaced => WrittenState::Replaced,
+        Wrote::Same => WrittenState::AlreadyThere,
+    }))
 }

@@ -66,7 +66,10 @@ impl Fail {
 /// Writing to standard output failed.
 impl From<io::Error> for Fail {
     fn from(error: io::Error) -> Self {
-        Self::new(Exit::Output, error)
+        match error.kind() {
+            io::ErrorKind::BrokenPipe => Self::new(Exit::Output, error),
+            _ => Self::about(Exit::Output, "standard output", &io_words(&error)),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use serde::Serialize;
 
 use crate::fail::{Exit, Fail, io_words};
+use crate::show;
 
 /// One thing to read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,6 +31,17 @@ impl Input {
         match self {
             Self::Stdin => "standard input".to_owned(),
             Self::File { path, .. } => path.display().to_string(),
+        }
+    }
+
+    /// Its name for progress, on one short line.
+    pub(crate) fn short_name(&self) -> String {
+        match self {
+            Self::Stdin => self.name(),
+            Self::File { path, .. } => {
+                let name = path.file_name().unwrap_or(path.as_os_str());
+                show::clip(&show::plain(&name.to_string_lossy()), 44)
+            }
         }
     }
 

@@ -82,7 +82,7 @@ pub(crate) fn look<T: Serialize>(
     let mut skipped = job.inputs.skipped.clone();
     let mut results: Vec<Looked<T>> = Vec::new();
     for input in &job.inputs.all {
-        ui.progress(&input.name());
+        ui.progress(&input.short_name());
         let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
             Ok(Read::Opened(opened)) => Ok(opened),
             Ok(Read::Skipped(found)) => {
@@ -96,7 +96,7 @@ pub(crate) fn look<T: Serialize>(
                 let mut looked = Looked::of(input, &opened);
                 for conversation in chosen(job, input, &opened)? {
                     let name = conversation.label();
-                    ui.progress(&format!("{}: conversation {name}", input.name()));
+                    ui.progress(&format!("{}: conversation {name}", input.short_name()));
                     looked.conversations.push(at(job, &opened, conversation)?);
                 }
                 Ok(looked)

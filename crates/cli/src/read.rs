@@ -77,7 +77,7 @@ pub(crate) fn open(input: &Input, options: &OpenOptions) -> Result<Read, Fail> {
         })),
         Err(error) if input.is_found() && is_something_else(&error) => Ok(Read::Skipped(Skipped {
             path: input.name(),
-            why: error.to_string(),
+            why: in_short(&error),
         })),
         Err(error) => {
             let hint = match error {
@@ -88,6 +88,16 @@ pub(crate) fn open(input: &Input, options: &OpenOptions) -> Result<Read, Fail> {
             let why = format!("{error}{hint}");
             Err(Fail::about(Exit::Input, input.name(), &why))
         }
+    }
+}
+
+/// Why a file among others was passed over.
+fn in_short(error: &ReadError) -> String {
+    match error {
+        ReadError::UnknownShape { line, found } => {
+            format!("line {line}: {found} is no conversation that is known")
+        }
+        error => error.to_string(),
     }
 }
 

@@ -139,7 +139,9 @@ fn a_directory() {
         .says("  in/empty.json: empty\n")
         .says("  in/notes.md: not JSON\n")
         .says("  in/old.compacted.json: already compacted\n")
-        .says("  in/package.json: line 1: found an object with `name`");
+        .says(
+            "  in/package.json: line 1: an object with `name` is no conversation that is known\n",
+        );
     let written: Vec<String> = place
         .files()
         .into_iter()

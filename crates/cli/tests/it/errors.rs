@@ -139,3 +139,28 @@ fn a_format_by_name() {
     assert_eq!(format(&[]), "openai");
     assert_eq!(format(&["--format", "anthropic"]), "anthropic");
 }
+
+#[test]
+fn a_rejected_result_is_a_failure_and_nothing_is_passed_on() {
+    let blank = format!(
+        r#"[{{"role":"user","content":"{0}"}},{{"role":"assistant","content":"{0}"}},{{"role":"user","content":"x"}}]"#,
+        " ".repeat(20_000)
+    );
+    let place = Place::new();
+    place.write("blank.json", blank.as_bytes());
+    let args = [
+        "compact",
+        "blank.json",
+        "--keep",
+        "messages=0",
+        "--out",
+        "out.json",
+    ];
+    let ran = place.run(&args);
+    assert_eq!(ran.code, 6);
+    ran.says("blank.json  openai: rejected, the result was no gain and nothing was changed\n")
+        .says("nothing written\n");
+    assert_eq!(place.files(), ["blank.json"]);
+    let output = place.pipe(&["compact", "-", "--keep", "messages=0"], blank.as_bytes());
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(6), 0));
+}

@@ -65,6 +65,15 @@ fn a_dry_run_writes_nothing() {
     let ran = place.run(&["compact", "openai.json", "-n", "--out", "new/x.json"]);
     ran.done();
     assert_eq!(place.files(), ["openai.json"]);
+    // It tells what writing would run into.
+    place.write("openai.compacted.json", b"mine");
+    place
+        .run(&["compact", "openai.json", "--dry-run"])
+        .failed(5, REFUSED);
+    place
+        .run(&["compact", "openai.json", "--dry-run", "--overwrite"])
+        .done();
+    assert_eq!(place.read("openai.compacted.json"), b"mine");
     let output = place.pipe(&["compact", "-", "--dry-run"], &example("openai.json"));
     assert!(
         output
