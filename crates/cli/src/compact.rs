@@ -3,152 +3,22 @@
 use std::fs;
 
 use conspectus::core::projection::Projection;
-use conspectus::core::record::Author;
-use conspectus::{
-    Compaction, Conversation, Document, Embedded, Format, OpenOptions, Outcome, RenderContext,
-    Shortened, StayShare, compact, shortened, stays,
-};
+use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
 use serde::Serialize;
 
 use crate::Done;
 use crate::atomic::{self, Refused, Wrote};
-use crate::fail::{Exit, Fail, io_words};
+use crate::fail::{Exit, Fail, guarded, io_words};
 use crate::inputs::{Input, Inputs, Skipped};
 use crate::job::{CompactJob, PolicyJob};
 use crate::read::{self, FaultLine, Opened, Read};
+use crate::report::{ConversationResult, ErrorLine, FileResult, Written, WrittenState};
 use crate::show;
 use crate::target::{Destination, Taken, Target};
 use crate::ui::{self, Stream, Ui};
 
 /// From here on an input is worth showing progress for, in bytes.
 const LONG_INPUT: u64 = 2_000_000;
-
-/// What became of one input.
-#[derive(Debug, Serialize)]
-pub(crate) struct FileResult {
-    /// The input.
-    pub(crate) input: String,
-    /// Its format, where it could be read.
-    pub(crate) format: Option<Format>,
-    /// Its size.
-    pub(crate) bytes_before: Option<u64>,
-    /// The size of the result.
-    pub(crate) bytes_after: Option<u64>,
-    /// Where the result is; `None`: nowhere.
-    pub(crate) output: Option<Written>,
-    /// Its conversations, in order.
-    pub(crate) conversations: Vec<ConversationResult>,
-    /// What was not understood and is kept as it is.
-    pub(crate) faults: Vec<FaultLine>,
-    /// What went wrong.
-    pub(crate) error: Option<ErrorLine>,
-}
-
-/// What became of one conversation.
-#[derive(Debug, Serialize)]
-pub(crate) struct ConversationResult {
-    /// Its index or id in the file.
-    pub(crate) label: String,
-    /// How it ended.
-    pub(crate) outcome: &'static str,
-    /// Why.
-    pub(crate) reasons: Vec<ReasonLine>,
-    /// What went wrong, when something did.
-    pub(crate) failure: Option<String>,
-    /// What counted.
-    pub(crate) counter: String,
-    /// Tokens of the request: what the provider last reported, where the conversation tells it, and what was
-    /// counted after that.
-    pub(crate) tokens_before: u64,
-    pub(crate) tokens_after: u64,
-    /// The provider's report took part.
-    pub(crate) reported: bool,
-    /// The same, all of it counted: without what the report shows that the file does not hold.
-    pub(crate) counted_before: u64,
-    pub(crate) counted_after: u64,
-    /// Messages of the active window.
-    pub(crate) messages_before: u64,
-    /// Without the summary.
-    pub(crate) messages_after: u64,
-    /// Messages that went into the summary.
-    pub(crate) messages_folded: u64,
-    /// Messages with shortened parts, those that were folded later included.
-    pub(crate) messages_pruned: u64,
-    /// Tokens that shortening alone saved.
-    pub(crate) tokens_pruned: u64,
-    /// The summary, where one was made.
-    pub(crate) summary: Option<SummaryLine>,
-    /// What is shown shortened.
-    pub(crate) shortened: Vec<Shortened>,
-    /// What had to stay, by reason.
-    pub(crate) stays: Vec<StayShare>,
-    #[serde(skip)]
-    pub(crate) verdict: Outcome,
-}
-
-/// A summary.
-#[derive(Debug, Serialize)]
-pub(crate) struct SummaryLine {
-    /// `digest` (made without a model) or `model`.
-    pub(crate) author: &'static str,
-    /// As it is shown to the model, frame included.
-    pub(crate) tokens: u64,
-    /// Its text.
-    pub(crate) text: String,
-}
-
-/// A reason.
-#[derive(Debug, Serialize)]
-pub(crate) struct ReasonLine {
-    /// For programs.
-    pub(crate) code: &'static str,
-    /// For people.
-    pub(crate) text: String,
-}
-
-/// An error.
-#[derive(Debug, Serialize)]
-pub(crate) struct ErrorLine {
-    /// The exit code that it causes.
-    pub(crate) exit_code: u8,
-    /// What happened, and what to try.
-    pub(crate) message: String,
-    #[serde(skip)]
-    pub(crate) exit: Exit,
-}
-
-impl From<&Fail> for ErrorLine {
-    fn from(fail: &Fail) -> Self {
-        Self {
-            exit_code: fail.exit.code(),
-            message: fail.message(),
-            exit: fail.exit,
-        }
-    }
-}
-
-/// Where a result is.
-#[derive(Debug, Serialize)]
-pub(crate) struct Written {
-    /// The file; `-` is standard output.
-    pub(crate) path: String,
-    /// What happened there.
-    pub(crate) state: WrittenState,
-}
-
-/// What happened to an output.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum WrittenState {
-    /// A new file, or standard output.
-    Written,
-    /// An existing file was replaced.
-    Replaced,
-    /// The file was there with exactly these bytes.
-    AlreadyThere,
-    /// A dry run: it would have been written.
-    DryRun,
-}
 
 /// The JSON document.
 #[derive(Serialize)]
@@ -248,7 +118,7 @@ fn one(
     taken: &mut Taken,
     doing: &dyn Fn(&str),
 ) -> Result<FileResult, Skipped> {
-    let opened = match read::open(input, &job.read) {
+    let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
         Ok(Read::Opened(opened)) => opened,
         Ok(Read::Skipped(skipped)) => return Err(skipped),
         Err(fail) => {
@@ -269,7 +139,10 @@ fn one(
             .collect(),
         ..FileResult::of(input)
     };
-    if let Err(fail) = process(job, input, &opened, taken, doing, &mut result) {
+    let done = guarded(&input.name(), || {
+        process(job, input, &opened, taken, doing, &mut result)
+    });
+    if let Err(fail) = done {
         result.error = Some((&fail).into());
     }
     Ok(result)
@@ -403,86 +276,5 @@ fn put(job: &CompactJob, input: &Input, target: &Target, bytes: &[u8]) -> Result
             &name,
             "is already there and was left alone; use --overwrite to replace it, or --out to write elsewhere",
         )),
-    }
-}
-
-impl FileResult {
-    fn of(input: &Input) -> Self {
-        Self {
-            input: input.name(),
-            format: None,
-            bytes_before: None,
-            bytes_after: None,
-            output: None,
-            conversations: Vec::new(),
-            faults: Vec::new(),
-            error: None,
-        }
-    }
-
-    fn exit(&self) -> Exit {
-        let error = self.error.as_ref().map(|e| e.exit);
-        let outcomes = self.conversations.iter().map(ConversationResult::exit);
-        outcomes.chain(error).max().unwrap_or(Exit::Done)
-    }
-}
-
-impl ConversationResult {
-    pub(crate) fn of(conversation: &Conversation, compaction: &Compaction) -> Self {
-        let report = &compaction.report;
-        let (measured, size) = (&report.measured, &compaction.size);
-        let tokens_after = measured.tokens_after.unwrap_or(measured.tokens_before);
-        let summary = compaction.thread.active().and_then(|r| r.summary.as_ref());
-        Self {
-            label: conversation.label().to_owned(),
-            outcome: report.outcome.as_str(),
-            reasons: report
-                .reasons
-                .iter()
-                .map(|reason| ReasonLine {
-                    code: reason.as_str(),
-                    text: reason.to_string(),
-                })
-                .collect(),
-            failure: report.failure.as_ref().map(ToString::to_string),
-            counter: compaction.counter.id().to_string(),
-            tokens_before: measured.tokens_before,
-            tokens_after,
-            reported: size.reported,
-            counted_before: size.estimated,
-            counted_after: tokens_after.saturating_add_signed(size.footing().saturating_neg()),
-            messages_before: measured.messages_before,
-            messages_after: measured.messages_after(),
-            messages_folded: measured.messages_removed,
-            messages_pruned: measured.messages_pruned,
-            tokens_pruned: measured.tokens_pruned,
-            summary: summary.map(|summary| SummaryLine {
-                author: match summary.author {
-                    Author::Digest => "digest",
-                    Author::Model(_) => "model",
-                },
-                tokens: measured.summary_tokens,
-                text: summary.text.to_string(),
-            }),
-            shortened: shortened(conversation, compaction),
-            stays: stays(conversation, compaction),
-            verdict: report.outcome,
-        }
-    }
-
-    pub(crate) fn exit(&self) -> Exit {
-        match self.verdict {
-            Outcome::Compacted
-            | Outcome::Pruned
-            | Outcome::Skipped
-            | Outcome::NothingToCompact
-            | Outcome::Disabled => Exit::Done,
-            Outcome::ConfigError => Exit::Config,
-            Outcome::Rejected
-            | Outcome::Failed
-            | Outcome::Cancelled
-            | Outcome::Conflict
-            | Outcome::Deferred => Exit::Compaction,
-        }
     }
 }

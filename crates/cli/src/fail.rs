@@ -1,6 +1,8 @@
 //! Exit codes, and errors that know theirs.
 
+use std::cell::RefCell;
 use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind, set_hook};
 
 /// How the program ends. With several files the highest wins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -78,5 +80,48 @@ pub(crate) fn io_words(error: &io::Error) -> String {
         io::ErrorKind::StorageFull => "no space left on the disk".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ => error.to_string(),
+    }
+}
+
+thread_local! {
+    /// Where this thread last panicked.
+    static PANICKED_AT: RefCell<String> = const { RefCell::new(String::new()) };
+}
+
+/// Keeps panics from printing; [`guarded`] says what is to be said.
+pub(crate) fn quiet_panics() {
+    set_hook(Box::new(|info| {
+        let at = info
+            .location()
+            .map_or_else(String::new, |at| format!(" ({}:{})", at.file(), at.line()));
+        PANICKED_AT.with(|place| place.replace(at));
+    }));
+}
+
+/// Runs the work on one input. A fault of ours ends that input, not the others.
+pub(crate) fn guarded<T>(name: &str, work: impl FnOnce() -> Result<T, Fail>) -> Result<T, Fail> {
+    catch_unwind(AssertUnwindSafe(work)).unwrap_or_else(|_| {
+        let at = PANICKED_AT.with(RefCell::take);
+        let why = format!(
+            "this program has a fault and gave up on it{at}; nothing was written, please report it"
+        );
+        Err(Fail::about(Exit::Compaction, name, &why))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_is_an_error_of_one_input() {
+        let failed = guarded::<()>("a.json", || panic!("never told")).expect_err("fails");
+        assert_eq!(failed.exit, Exit::Compaction);
+        let message = failed.message();
+        assert!(
+            message.starts_with("a.json: this program has a fault"),
+            "{message}"
+        );
+        assert!(!message.contains("never told"), "{message}");
     }
 }

@@ -4,11 +4,12 @@ use conspectus::{Conversation, Format, Inspection, inspect};
 use serde::Serialize;
 
 use crate::Done;
-use crate::compact::{ErrorLine, begin, is_long, nothing_found};
-use crate::fail::{Exit, Fail};
+use crate::compact::{begin, is_long, nothing_found};
+use crate::fail::{Exit, Fail, guarded};
 use crate::inputs::{Input, Skipped};
 use crate::job::LookJob;
 use crate::read::{self, FaultLine, Opened, Read};
+use crate::report::ErrorLine;
 use crate::show;
 use crate::ui::{self, Stream, Ui};
 
@@ -82,7 +83,7 @@ pub(crate) fn look<T: Serialize>(
     let mut results: Vec<Looked<T>> = Vec::new();
     for input in &job.inputs.all {
         ui.progress(&input.name());
-        let opened = match read::open(input, &job.read) {
+        let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
             Ok(Read::Opened(opened)) => Ok(opened),
             Ok(Read::Skipped(found)) => {
                 skipped.push(found);
@@ -91,13 +92,15 @@ pub(crate) fn look<T: Serialize>(
             Err(fail) => Err(fail),
         };
         let looked = opened.and_then(|opened| {
-            let mut looked = Looked::of(input, &opened);
-            for conversation in chosen(job, input, &opened)? {
-                let name = conversation.label();
-                ui.progress(&format!("{}: conversation {name}", input.name()));
-                looked.conversations.push(at(job, &opened, conversation)?);
-            }
-            Ok(looked)
+            guarded(&input.name(), || {
+                let mut looked = Looked::of(input, &opened);
+                for conversation in chosen(job, input, &opened)? {
+                    let name = conversation.label();
+                    ui.progress(&format!("{}: conversation {name}", input.name()));
+                    looked.conversations.push(at(job, &opened, conversation)?);
+                }
+                Ok(looked)
+            })
         });
         ui.progress("");
         match looked {

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use conspectus::core::policy::{Options, PolicyWarning, TriggerOption};
 use conspectus::{CompactRequest, Format, ModelProfile, OpenOptions};
-use conspectus_config::{Config, ConfigWarning, Overrides};
+use conspectus_config::{Config, ConfigError, ConfigWarning, Overrides};
 
 use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs};
 use crate::fail::{Exit, Fail, io_words};
@@ -133,7 +133,13 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         strict_parity: args.strict_parity.then_some(true),
         ..Overrides::default()
     };
-    let config_error = |error| Fail::new(Exit::Config, anyhow::Error::new(error));
+    let is_bare = args.config.is_none();
+    let config_error = |error: ConfigError| {
+        Fail::new(
+            Exit::Config,
+            anyhow::anyhow!(as_flags(error.to_string(), is_bare)),
+        )
+    };
     let config = config.with_overrides(&flags).map_err(config_error)?;
     let resolved = config
         .resolve(&ModelProfile::default())
@@ -156,9 +162,17 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
     Ok(PolicyJob {
         options,
         below_keep: args.below_keep,
-        enable: args.config.is_none(),
-        warnings: warnings.map(ToString::to_string).collect(),
+        enable: is_bare,
+        warnings: warnings.map(|w| as_flags(w.to_string(), is_bare)).collect(),
     })
+}
+
+/// Without a file, the way to say an option is its flag.
+fn as_flags(message: String, is_bare: bool) -> String {
+    match is_bare {
+        true => message.replace("max_context", "--max-context"),
+        false => message,
+    }
 }
 
 fn load(path: &Path) -> Result<Config, Fail> {

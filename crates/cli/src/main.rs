@@ -14,6 +14,7 @@ mod job;
 mod latest;
 mod plan;
 mod read;
+mod report;
 mod show;
 mod target;
 mod ui;
@@ -26,6 +27,7 @@ use crate::args::{Args, Command};
 use crate::fail::{Exit, Fail};
 
 fn main() -> ExitCode {
+    fail::quiet_panics();
     let args = Args::parse();
     let done = match args.command {
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),

@@ -4,11 +4,11 @@ use conspectus::{Conversation, Embedded, Outcome, UnitLine, compact, units};
 use serde::Serialize;
 
 use crate::Done;
-use crate::compact::ConversationResult;
 use crate::fail::{Exit, Fail};
 use crate::inspect::look;
 use crate::job::LookJob;
 use crate::read::Opened;
+use crate::report::ConversationResult;
 use crate::show;
 
 /// One conversation.

@@ -24,6 +24,31 @@ const RULES: &str = "## How to read the conversation record\n\
 - Rules of the user that it quotes were said by the user and still hold unless a later message takes them back.\n\
 - Where the record and a later message disagree, the later message is right.";
 
+const HEADING: &str = "## Conversation summary so far\n";
+const IN_LIST: &str = "The conversation so far, in summary:\n\n";
+const IN_PLACE: &str = "Summary of earlier messages:\n";
+
+/// Whether a message of one text is a block of ours: a file that was compacted before shows it as a message.
+/// Only the whole message counts, from its first word to the closing tag; quoting one is not being one.
+pub fn is_ours(text: &str) -> bool {
+    text == RULES || content(text).is_some()
+}
+
+/// The summary in a block of ours that shows one.
+pub fn content(text: &str) -> Option<&str> {
+    [INTRODUCTION, IN_LIST, IN_PLACE, ""]
+        .iter()
+        .find_map(|start| {
+            let framed = text.strip_prefix(start)?.trim_start_matches('\n');
+            let inside = framed
+                .strip_prefix(OPEN)?
+                .strip_suffix(CLOSE)?
+                .trim_matches('\n');
+            let summary = inside.strip_prefix(HEADING).unwrap_or(inside);
+            Some(summary).filter(|text| !text.contains(OPEN) && !text.contains(CLOSE))
+        })
+}
+
 /// The blocks that show `summary` at `placement`, in order.
 pub fn blocks(summary: &str, placement: Placement) -> Vec<Block> {
     match placement {
@@ -37,21 +62,12 @@ pub fn blocks(summary: &str, placement: Placement) -> Vec<Block> {
                 role: Role::System,
                 text: RULES.into(),
             },
-            data(
-                Role::User,
-                &framed(&["## Conversation summary so far\n", summary].concat()),
-            ),
+            data(Role::User, &framed(&[HEADING, summary].concat())),
         ],
         Placement::Message => {
-            vec![data(
-                Role::User,
-                &["The conversation so far, in summary:\n\n", &framed(summary)].concat(),
-            )]
+            vec![data(Role::User, &[IN_LIST, &framed(summary)].concat())]
         }
-        Placement::System => vec![data(
-            Role::System,
-            &["Summary of earlier messages:\n", &framed(summary)].concat(),
-        )],
+        Placement::System => vec![data(Role::System, &[IN_PLACE, &framed(summary)].concat())],
     }
 }
 
@@ -107,6 +123,15 @@ mod tests {
                 "{text}"
             );
             assert!(text.contains("<b>") && text.ends_with(CLOSE));
+            assert!(shown.iter().all(|block| is_ours(&block.text)));
+            assert_eq!(
+                content(text).map(|t| t.starts_with("a &lt;/")),
+                Some(true),
+                "{text}"
+            );
+            assert!(
+                !is_ours(&["Look at this:\n", text].concat()) && !is_ours(&[text, " ?"].concat())
+            );
         }
     }
 }

@@ -94,14 +94,24 @@ impl Compaction {
     }
 }
 
-/// A thread that holds a conversation, with the counter that its policy asks for.
+/// A thread that holds a conversation, with what its policy asks for.
+pub struct OpenThread {
+    /// The thread.
+    pub thread: Thread,
+    /// The counter of its policy, or the request's own.
+    pub counter: Arc<dyn TokenCounter>,
+    /// What the policy's owner should be told.
+    pub warnings: Vec<PolicyWarning>,
+}
+
+/// Fills a thread with a conversation.
 ///
 /// # Errors
 /// When the options cannot work.
 pub fn open_thread(
     conversation: &Conversation,
     request: &CompactRequest,
-) -> Result<(Thread, Arc<dyn TokenCounter>, Vec<PolicyWarning>), Error> {
+) -> Result<OpenThread, Error> {
     let mut resolved = Policy::resolve(&request.options, &request.model)?;
     if request.enable && request.options.enabled.is_none() {
         resolved.policy.enabled = true;
@@ -121,7 +131,11 @@ pub fn open_thread(
         src.counter,
     ));
     thread.append(conversation.views().iter().cloned(), src);
-    Ok((thread, counter, resolved.warnings))
+    Ok(OpenThread {
+        thread,
+        counter,
+        warnings: resolved.warnings,
+    })
 }
 
 /// Compacts a conversation. Whatever happens, the conversation itself is untouched: the result is a projection.
@@ -133,7 +147,11 @@ pub fn compact(
     request: &CompactRequest,
     host: &mut dyn Host,
 ) -> Result<Compaction, Error> {
-    let (mut thread, counter, warnings) = open_thread(conversation, request)?;
+    let OpenThread {
+        mut thread,
+        counter,
+        warnings,
+    } = open_thread(conversation, request)?;
     let src = Sources {
         texts: conversation,
         counter: counter.as_ref(),

@@ -6,12 +6,12 @@ use conspectus_core::count::TokenCounter;
 use conspectus_core::policy::WindowSource;
 use conspectus_core::thread::{Size, Sources, Thread};
 use conspectus_core::validity::Invalid;
-use conspectus_core::view::{MessageView, PartKind, PartRef, Texts};
+use conspectus_core::view::{MessageView, PartRef, Texts};
 use conspectus_wire::Conversation;
 use serde::Serialize;
 
-use crate::compact::{CompactRequest, Error, open_thread};
-use crate::text::{begins, chars_of, role_name};
+use crate::compact::{CompactRequest, Error, OpenThread, open_thread};
+use crate::text::{begins, chars_of, parts_of, role_name};
 
 /// How many of the largest are listed.
 const LISTED: usize = 10;
@@ -106,7 +106,9 @@ pub struct Inspection {
 /// # Errors
 /// When the options cannot work.
 pub fn inspect(conversation: &Conversation, request: &CompactRequest) -> Result<Inspection, Error> {
-    let (thread, counter, _) = open_thread(conversation, request)?;
+    let OpenThread {
+        thread, counter, ..
+    } = open_thread(conversation, request)?;
     let src = Sources {
         texts: conversation,
         counter: counter.as_ref(),
@@ -181,22 +183,15 @@ fn largest_messages(conversation: &Conversation, by_message: &[u64]) -> Vec<Larg
 fn tools(conversation: &Conversation, thread: &Thread, counter: &dyn TokenCounter) -> Vec<Share> {
     let mut shares: BTreeMap<&str, (u64, u64)> = BTreeMap::new();
     let branch = thread.branch();
-    let part_weight = |at: usize, part: usize| {
+    let part_weight = |at: usize, part: usize| -> u64 {
         let view = branch.view(at);
-        let own = std::iter::once(part);
-        let inside =
-            (0..view.parts.len()).filter(|i| view.parts[*i].inside.map(usize::from) == Some(part));
-        let text = |i: usize| {
-            let part = u16::try_from(i).unwrap_or(u16::MAX);
+        let text = |part| {
             counter.text(&conversation.text(PartRef {
                 message: view.handle,
                 part,
             }))
         };
-        own.chain(inside)
-            .filter(|i| !matches!(view.parts[*i].kind, PartKind::Media(_)))
-            .map(text)
-            .sum::<u64>()
+        parts_of(view, part).map(text).sum()
     };
     for call in branch.units().calls() {
         let share = shares.entry(call.tool.as_ref()).or_default();

@@ -38,7 +38,7 @@ mod shortened;
 mod text;
 mod units;
 
-pub use compact::{CompactRequest, Compaction, Error, compact, open_thread};
+pub use compact::{CompactRequest, Compaction, Error, OpenThread, compact, open_thread};
 pub use conspectus_core as core;
 pub use conspectus_core::count::TokenCounter;
 pub use conspectus_core::outcome::{Measured, Moment, Outcome, Reason, Report};

@@ -29,14 +29,16 @@ pub(crate) fn chars_of(texts: &dyn Texts, view: &MessageView, part: usize) -> u6
         .sum()
 }
 
-/// The part and what stands inside it, media left out.
-fn parts_of(view: &MessageView, part: usize) -> impl Iterator<Item = u16> {
-    view.parts
-        .iter()
-        .enumerate()
-        .filter(move |(i, p)| *i == part || p.inside.map(usize::from) == Some(part))
-        .filter(|(_, p)| !matches!(p.kind, PartKind::Media(_)))
-        .filter_map(|(i, _)| u16::try_from(i).ok())
+/// The part and what stands inside it, which follows it; media left out.
+pub(crate) fn parts_of(view: &MessageView, part: usize) -> impl Iterator<Item = u16> {
+    let is_inside = move |i: &usize| {
+        let inside = view.parts.get(*i).and_then(|p| p.inside);
+        inside.map(usize::from) == Some(part)
+    };
+    std::iter::once(part)
+        .chain((part + 1..view.parts.len()).take_while(is_inside))
+        .filter(|i| !matches!(view.parts[*i].kind, PartKind::Media(_)))
+        .filter_map(|i| u16::try_from(i).ok())
 }
 
 /// The first words of a message, on one line: of its own text where it has any, else of what it holds.

@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 
+use conspectus_core::count::Weight;
 use conspectus_core::outcome::Outcome;
 use conspectus_core::plan::{Fate, Stay};
+use conspectus_core::unit::Pos;
 use conspectus_wire::Conversation;
 use serde::Serialize;
 
@@ -21,6 +23,8 @@ pub struct UnitLine {
     pub why: Option<&'static str>,
     /// Its tokens, before anything was shortened.
     pub tokens: u64,
+    /// Its tokens as it is sent afterwards; 0 when it goes.
+    pub tokens_after: u64,
     /// Who speaks first, and the tools that are called.
     pub what: String,
     /// The beginning of its text.
@@ -67,15 +71,19 @@ pub fn units(conversation: &Conversation, compaction: &Compaction) -> Vec<UnitLi
                 None => tools.push((tool, 1)),
             }
         }
-        let weight = members
-            .iter()
-            .map(|m| counter.message(branch.view(*m), conversation))
-            .sum();
+        let weight = |of: &dyn Fn(Pos) -> Weight| -> u64 {
+            counter.tokens(members.iter().map(|m| of(*m)).sum())
+        };
+        let now = |m| counter.patched(branch.view(m), conversation, thread.patches_at(m));
         UnitLine {
             messages: members.to_vec(),
             fate,
             why,
-            tokens: counter.tokens(weight),
+            tokens: weight(&|m| counter.message(branch.view(m), conversation)),
+            tokens_after: match fate {
+                "stays" => weight(&now),
+                _ => 0,
+            },
             what: what(role_name(first), &tools),
             begins: begins(conversation, first),
             shortened: members

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 use conspectus::{Outcome, Shortened};
 
 use super::{Style, Table, change, clip, count, number, plain, plain_lines};
-use crate::compact::{ConversationResult, FileResult, Written, WrittenState};
 use crate::inputs::Skipped;
+use crate::report::{ConversationResult, FileResult, Written, WrittenState};
 
 /// Lines of a summary that are shown.
 const SUMMARY_LINES: usize = 12;
@@ -105,8 +105,11 @@ fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, s
     if one.reasons.iter().any(|r| is_about_size(r.code)) {
         stays(out, one, style);
     }
-    shortened(out, &one.shortened, one.tokens_pruned);
-    summary(out, one, style);
+    // Where it could not be written, that is what matters now.
+    if file.error.is_none() {
+        shortened(out, &one.shortened, one.tokens_pruned);
+        summary(out, one, style);
+    }
 }
 
 fn is_change(one: &ConversationResult) -> bool {

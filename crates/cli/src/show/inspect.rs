@@ -113,9 +113,11 @@ fn in_full(out: &mut String, i: &Inspection, style: Style) {
             count(reported, "token")
         );
     }
-    roles(out, i);
-    tools(out, &i.tools, i.tokens);
-    largest(out, i);
+    if i.messages > 0 {
+        roles(out, i);
+        tools(out, &i.tools, i.tokens);
+        largest(out, i);
+    }
     faults(out, i, style);
     trigger(out, i, style);
 }
@@ -189,7 +191,7 @@ fn largest(out: &mut String, i: &Inspection) {
 
 fn faults(out: &mut String, i: &Inspection, style: Style) {
     out.push('\n');
-    if i.pairing_faults.is_empty() {
+    if i.pairing_faults.is_empty() && !i.tools.is_empty() {
         let _ = writeln!(out, "every call has its result");
     }
     for fault in i.pairing_faults.iter().take(LISTED) {

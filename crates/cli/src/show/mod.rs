@@ -95,16 +95,27 @@ pub(crate) fn percent(part: u64, whole: u64) -> String {
 
 /// Text of a conversation that is safe to show: no control characters, which could drive the terminal.
 pub(crate) fn plain(text: &str) -> String {
-    text.chars()
-        .map(|c| if is_unsafe(c) { ' ' } else { c })
-        .collect()
+    plain_lines(text).replace('\n', " ")
 }
 
-/// The same, line ends kept.
+/// The same, line ends kept. Colours that a tool printed go as a whole.
 pub(crate) fn plain_lines(text: &str) -> String {
-    text.chars()
-        .map(|c| if c != '\n' && is_unsafe(c) { ' ' } else { c })
-        .collect()
+    let mut out = String::with_capacity(text.len());
+    let mut chars = text.chars().peekable();
+    while let Some(c) = chars.next() {
+        if c == '\u{1b}' && chars.next_if_eq(&'[').is_some() {
+            while chars
+                .next_if(|c| matches!(c, '\u{20}'..='\u{3f}'))
+                .is_some()
+            {}
+            let _ = chars.next_if(|c| matches!(c, '@'..='~'));
+        } else if c == '\n' || !is_unsafe(c) {
+            out.push(c);
+        } else {
+            out.push(' ');
+        }
+    }
+    out
 }
 
 /// Control characters, and those that turn the direction of writing.
@@ -149,7 +160,8 @@ mod tests {
 
     #[test]
     fn nothing_drives_the_terminal() {
-        assert_eq!(plain("a\x1b[31mb\nc\u{202e}d"), "a [31mb c d");
+        assert_eq!(plain("a\x1b[1;31mb\nc\u{202e}d"), "ab c d");
+        assert_eq!(plain("\x1b]0;title\u{7}\x1b[2"), " ]0;title ");
         assert_eq!(plain_lines("a\rb\nc"), "a b\nc");
         assert_eq!(clip("日本語テキスト", 4), "日本語…");
     }

@@ -58,7 +58,7 @@ fn fate(unit: &UnitLine) -> String {
         None => unit.fate.to_owned(),
     };
     if unit.shortened > 0 && unit.fate == "stays" {
-        words.push_str(", shortened");
+        let _ = write!(words, ", shortened to {}", number(unit.tokens_after));
     }
     words
 }
@@ -68,7 +68,11 @@ fn totals(out: &mut String, planned: &Planned, style: Style) {
     let of = |fate: &str| {
         let units = planned.units.iter().filter(move |u| u.fate == fate);
         units.fold((0, 0), |(messages, tokens), unit| {
-            (messages + unit.messages.len() as u64, tokens + unit.tokens)
+            let size = match unit.fate {
+                "stays" => unit.tokens_after,
+                _ => unit.tokens,
+            };
+            (messages + unit.messages.len() as u64, tokens + size)
         })
     };
     for (fate, words) in [("goes", "go"), ("stays", "stay")] {

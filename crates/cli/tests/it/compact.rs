@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::{EXAMPLES, Place, compacted, example};
+use crate::support::{EXAMPLES, NO_PRUNING, Place, compacted, example};
 
 #[test]
 fn every_format_beside_its_input() {
@@ -10,7 +10,7 @@ fn every_format_beside_its_input() {
         let place = Place::with(&[name]);
         let out = compacted(name);
         place
-            .run(&["compact", name])
+            .run(&["compact", name, NO_PRUNING[0], NO_PRUNING[1]])
             .done()
             .says(&format!("{name}  {format}: compacted\n"))
             .says("and a summary of the ")
@@ -41,6 +41,27 @@ fn every_format_beside_its_input() {
             pairing["results"][0]["conversations"][0]["pairing_faults"],
             Value::Array(Vec::new()),
             "{name}"
+        );
+    }
+}
+
+#[test]
+fn shortening_alone_may_be_enough() {
+    let place = Place::with(&["langchain.json"]);
+    place
+        .run(&["compact", "langchain.json"])
+        .done()
+        .says("langchain: pruned, shortening was enough and nothing was folded\n")
+        .says("  messages       27      27\n")
+        .says("shortened 1 part, ")
+        .says("  #3  read_file  long result  60,302  ->  ");
+    let (_, report) = place.json(&["compact", "langchain.json", "--prune-over", "2000"]);
+    let one = &report["results"][0]["conversations"][0];
+    for part in one["shortened"].as_array().expect("a list") {
+        let after = part["chars_after"].as_u64().expect("a number");
+        assert!(
+            after <= 2000 && part["chars_before"].as_u64() > Some(2000),
+            "{part}"
         );
     }
 }

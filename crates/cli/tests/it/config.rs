@@ -85,7 +85,11 @@ fn warnings_are_said_and_are_in_the_json() {
     let args = ["compact", "openai.json", "-n", "--trigger", "auto"];
     let ran = place.run(&args);
     assert_eq!(ran.code, 0);
-    assert!(ran.err.starts_with("warning: max_context: "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("warning: --max-context: "),
+        "{}",
+        ran.err
+    );
     let (_, report) = place.json(&args);
     let warning = report["warnings"][0].as_str().expect("a text");
     assert_eq!(ran.err, format!("warning: {warning}\n"));

@@ -2,6 +2,7 @@
 
 mod compact;
 mod config;
+mod docs;
 mod errors;
 mod help;
 mod inspect;

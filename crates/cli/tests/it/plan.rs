@@ -1,12 +1,12 @@
 //! `plan`.
 
-use crate::support::{EXAMPLES, Place};
+use crate::support::{EXAMPLES, NO_PRUNING, Place};
 
 #[test]
 fn every_format() {
     for (name, format) in EXAMPLES {
         Place::with(&[name])
-            .run(&["plan", name])
+            .run(&["plan", name, NO_PRUNING[0], NO_PRUNING[1]])
             .done()
             .says(&format!("{name}  {format}\n"))
             .says("stays: current request ")
@@ -39,6 +39,17 @@ fn the_plan_is_what_compact_does() {
             .sum();
         assert_eq!(done["messages_folded"], messages, "{name}");
     }
+}
+
+#[test]
+fn what_is_shortened_is_told() {
+    let place = Place::with(&["langchain.json"]);
+    place
+        .run(&["plan", "langchain.json"])
+        .done()
+        .says("stays: shortening is enough, shortened to ")
+        .says("0 messages of 0 tokens go\n")
+        .says(" by shortening alone\n");
 }
 
 #[test]

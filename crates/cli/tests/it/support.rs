@@ -16,6 +16,9 @@ pub(crate) const EXAMPLES: [(&str, &str); 4] = [
     ("claude-code.jsonl", "claude"),
 ];
 
+/// With these, since else the LangChain example needs no summary.
+pub(crate) const NO_PRUNING: [&str; 2] = ["--prune-over", "0"];
+
 /// A directory in which the program runs.
 pub(crate) struct Place(TempDir);
 

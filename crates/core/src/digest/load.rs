@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 use super::DigestSource;
 use super::noise::said;
 use super::sentence::{cut_end, lines, sentences};
+use crate::frame;
 use crate::id::CallId;
 use crate::ledger::{part_ref, words_of};
 use crate::view::{PartKind, Role};
@@ -24,6 +25,8 @@ pub(super) enum Mark {
     Written,
     Result,
     Thought,
+    /// Put into the user's place by the host: an expanded command, a skill.
+    Host,
 }
 
 /// A text with its origin.
@@ -99,11 +102,20 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
                     add_result(source.texts.text(at), failed, &mut add);
                 }
                 PartKind::Text if view.flags.summary => {
-                    add(Mark::Previous, source.texts.text(at), false, false);
+                    let text = source.texts.text(at);
+                    // A frame of ours is not part of what was said.
+                    match frame::content(&text) {
+                        Some(inside) => {
+                            add(Mark::Previous, Cow::Owned(inside.to_owned()), false, false)
+                        }
+                        None if frame::is_ours(&text) => {}
+                        None => add(Mark::Previous, text, false, false),
+                    }
                 }
                 PartKind::Text => {
                     let mark = match view.role {
-                        Role::User if view.flags.hidden || view.flags.reminder => continue,
+                        _ if view.flags.reminder => continue,
+                        Role::User if view.flags.hidden => Mark::Host,
                         Role::User => Mark::User,
                         Role::System => Mark::System,
                         Role::Assistant => Mark::Assistant,
@@ -111,7 +123,9 @@ pub(super) fn load<'a>(source: &DigestSource<'a>) -> Vec<Piece<'a>> {
                     };
                     let text = source.texts.text(at);
                     let text = match mark {
-                        Mark::User => Cow::Owned(said(&text).trim().to_owned()),
+                        Mark::User | Mark::System | Mark::Host => {
+                            Cow::Owned(said(&text).trim().to_owned())
+                        }
                         _ => text,
                     };
                     add(mark, text, false, false);

@@ -10,6 +10,7 @@
 //! given counter.
 
 mod load;
+mod names;
 mod noise;
 mod pool;
 mod render;

@@ -39,6 +39,11 @@ pub(crate) fn said(text: &str) -> Cow<'_, str> {
     if !text.contains('<') {
         return Cow::Borrowed(text);
     }
+    let has_arguments = text.split_once("<command-args>").is_some_and(|(_, rest)| {
+        rest.split("</command-args>")
+            .next()
+            .is_some_and(|args| !args.trim().is_empty())
+    });
     let mut out = String::new();
     let mut rest = text;
     // Closing tags are looked for once a name; a name that never closes is not looked for again.
@@ -59,6 +64,12 @@ pub(crate) fn said(text: &str) -> Cow<'_, str> {
         match close {
             Some(at) => {
                 out.push_str(&rest[..open]);
+                // What was typed after a slash command is the request itself.
+                let inner = &rest[body + 1..body + at];
+                if name == "command-args" || (name == "command-name" && has_arguments) {
+                    out.push_str(inner.trim());
+                    out.push(' ');
+                }
                 rest = &rest[body + at + name.len() + 3..];
             }
             None => {
@@ -105,6 +116,12 @@ mod tests {
             "<command-name>/clear</command-name>\n<command-args></command-args>",
             "",
         );
+        check(
+            "<command-message>todo</command-message><command-name>/todo</command-name><command-args>build it</command-args>",
+            "/todo build it",
+        );
+        check("<command-args", "<command-args");
+        check("<command-args></command-args>", "");
         check("<task>Fix <b>it</b></task>", "<task>Fix <b>it</b></task>");
         check(
             "<system-reminder>never closed",

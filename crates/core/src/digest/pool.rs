@@ -12,9 +12,11 @@ pub(super) struct Entity {
     pub(super) name: Box<str>,
     pub(super) kind: EntityKind,
     /// Bits of [`source_bit`].
-    sources: u8,
+    sources: u16,
     /// An id in a structured result.
     looked_up: bool,
+    /// A value with a name, rather than a word of a text.
+    structured: bool,
     /// Messages that name it.
     messages: u32,
     first: u32,
@@ -33,6 +35,8 @@ pub(super) struct Line<'p> {
     /// How far from the nearer end of its piece, in lines.
     pub(super) depth: u32,
     pub(super) error: bool,
+    /// A numbered line of a file, which can be read again.
+    pub(super) listing: bool,
     /// In quarter tokens, roughly.
     pub(super) size: u32,
     pub(super) entities: Vec<u32>,
@@ -102,6 +106,7 @@ impl<'p> Pool<'p> {
                 piece: index,
                 depth: 0,
                 error: piece.error,
+                listing: piece.mark == Mark::Result && after_line_number(text) > 0,
                 size: rough_size(text),
                 entities,
                 words: from..self.words.len(),
@@ -130,6 +135,7 @@ impl<'p> Pool<'p> {
                         kind,
                         sources: 0,
                         looked_up: false,
+                        structured: false,
                         messages: 0,
                         first: message,
                         last: u32::MAX,
@@ -139,6 +145,7 @@ impl<'p> Pool<'p> {
             };
             let entity = &mut self.entities[id as usize];
             entity.sources |= source_bit(piece.mark);
+            entity.structured |= piece.keyed;
             entity.looked_up |= piece.keyed && piece.mark == Mark::Result && is_id(name);
             if entity.last != message {
                 entity.last = message;
@@ -146,7 +153,12 @@ impl<'p> Pool<'p> {
             }
             ids.push(id);
         };
-        entities(text, &mut note);
+        let from = if piece.mark == Mark::Result {
+            after_line_number(text)
+        } else {
+            0
+        };
+        entities(&text[from..], &mut note);
         ids.sort_unstable();
         ids.dedup();
         ids
@@ -178,7 +190,10 @@ impl<'p> Pool<'p> {
     pub(super) fn entity_value(&self, id: u32) -> f64 {
         let entity = &self.entities[id as usize];
         let has = |mark| entity.sources & source_bit(mark) != 0;
-        let (user, assistant) = (has(Mark::User) || has(Mark::System), has(Mark::Assistant));
+        let (user, assistant) = (
+            has(Mark::User) || has(Mark::System),
+            has(Mark::Assistant) || has(Mark::Host),
+        );
         let (called, returned) = (has(Mark::Call) || has(Mark::Written), has(Mark::Result));
         let mut value = if user && (called || assistant) {
             0.45
@@ -208,6 +223,7 @@ impl<'p> Pool<'p> {
         let wrote = user || called || assistant;
         value *= match entity.kind {
             EntityKind::File => 1.5,
+            EntityKind::Number if !wrote && !entity.structured => 0.3,
             EntityKind::Number if !wrote => 0.5,
             EntityKind::Number => 0.7,
             EntityKind::Url => 0.6,
@@ -271,7 +287,7 @@ pub(super) fn recency(message: usize, messages: usize) -> f64 {
     0.7 + 1.5 * at.min(1.0).powi(6)
 }
 
-fn source_bit(mark: Mark) -> u8 {
+fn source_bit(mark: Mark) -> u16 {
     1 << mark as u8
 }
 
@@ -287,6 +303,16 @@ fn is_loose(path: &str) -> bool {
     !path.starts_with(['/', '.', '~'])
         && !path.contains(['.', '_'])
         && path.matches('/').count() < 2
+}
+
+/// Where a line of a file begins behind its number (`12→`, `12:`, `12\t`); 0 if it has none.
+fn after_line_number(line: &str) -> usize {
+    let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+    let mark = line[digits..].chars().next();
+    match mark {
+        Some(c @ ('→' | '\t' | ':' | '|')) if (1..=6).contains(&digits) => digits + c.len_utf8(),
+        _ => 0,
+    }
 }
 
 /// `name` is the name in a `name=value` pair.

@@ -24,7 +24,7 @@ pub(super) fn section_of(mark: Mark) -> &'static str {
 
 /// A section's heading. The course explains its marks where that costs little of the budget.
 pub(super) fn head_of(section: &'static str, budget: u64) -> &'static str {
-    const EXPLAINED: &str = "## Course (A said, C called, W wrote, R returned, T thought)";
+    const EXPLAINED: &str = "## Course (A said, C called, W wrote, R returned, T thought, H host)";
     if section == COURSE && budget >= 400 {
         EXPLAINED
     } else {
@@ -204,6 +204,7 @@ fn course(
             Mark::Result if line.error => "R! ",
             Mark::Result => "R: ",
             Mark::Thought => "T: ",
+            Mark::Host => "H: ",
             // Headings of an earlier summary must not pass for sections of this one.
             Mark::Previous if line.text.starts_with('#') => "#",
             Mark::Previous | Mark::User | Mark::System => "",

@@ -6,7 +6,6 @@ use std::collections::{BTreeMap, BTreeSet, BinaryHeap};
 use super::DigestSource;
 use super::load::{Mark, Piece, load};
 use super::pool::{Line, Pool, recency};
-use super::sentence::rough_size;
 use crate::count::{TokenCounter, Weight};
 use crate::ledger::{Ledger, Row};
 
@@ -21,7 +20,7 @@ mod share {
     /// Facts of the ledger.
     pub(super) const FACTS: u64 = 22;
     /// The summary before.
-    pub(super) const PREVIOUS: u64 = 15;
+    pub(super) const PREVIOUS: u64 = 30;
     /// All of the user's words together.
     pub(super) const USER: u64 = 62;
     /// The same where no tool is used.
@@ -38,8 +37,6 @@ mod share {
 
 /// The worth of one unit of idf, where an entity that will surely be needed is worth 1.
 const WORD_WORTH: f64 = 0.006;
-/// Names that are less likely to be needed are not listed.
-const MIN_NAME_VALUE: f64 = 0.03;
 /// What a line costs beside its text (mark, line end), in quarter tokens.
 const LINE_OVERHEAD: f64 = 120.0;
 /// Tokens for the newest request, however small the budget is.
@@ -47,7 +44,7 @@ const LEAST_REQUEST: u64 = 48;
 /// Shorter lines (in quarter tokens) say nothing by themselves.
 const MIN_LINE: u32 = 12;
 /// A stage ends when so many candidates in a row did not fit.
-const MAX_MISSES: usize = 64;
+pub(super) const MAX_MISSES: usize = 64;
 /// A candidate's value is worked out anew at most so often.
 const MAX_REVALUED: u8 = 12;
 
@@ -73,11 +70,11 @@ pub(super) struct Selection<'p> {
     pub(super) rows: &'p [Row],
     pub(super) rules: Vec<String>,
     pub(super) items: Vec<Item>,
-    counter: &'p dyn TokenCounter,
+    pub(super) counter: &'p dyn TokenCounter,
     pub(super) budget: u64,
-    used: Weight,
+    pub(super) used: Weight,
     taken: Vec<bool>,
-    shown: Vec<bool>,
+    pub(super) shown: Vec<bool>,
     shown_words: Vec<bool>,
     sections: BTreeSet<&'static str>,
 }
@@ -160,7 +157,8 @@ impl<'p> Selection<'p> {
         let names = self.left() * names / 100;
         let course = self.left() - names;
         self.lines(is_output, course * share::OUTPUT / 100);
-        self.lines(|m| !is_output(m), self.left().saturating_sub(names));
+        let is_course = |m| !is_output(m) && m != Mark::Previous;
+        self.lines(is_course, self.left().saturating_sub(names));
         self.names(self.left());
         self.lines(|_| true, self.left());
         if self.drop_repeated_names() > 0 {
@@ -191,7 +189,13 @@ impl<'p> Selection<'p> {
     }
 
     /// Takes the item if its text fits both the budget and the stage's limit.
-    fn take(&mut self, item: Item, text: &str, section: &'static str, limit: &mut Weight) -> bool {
+    pub(super) fn take(
+        &mut self,
+        item: Item,
+        text: &str,
+        section: &'static str,
+        limit: &mut Weight,
+    ) -> bool {
         let head = if self.sections.contains(section) {
             0
         } else {
@@ -210,7 +214,7 @@ impl<'p> Selection<'p> {
         true
     }
 
-    fn see(&mut self, text: &str) {
+    pub(super) fn see(&mut self, text: &str) {
         let (pool, shown, words) = (self.pool, &mut self.shown, &mut self.shown_words);
         pool.seen_in(text, &mut |id| shown[id as usize] = true);
         pool.words_in(text, &mut |word| words[word as usize] = true);
@@ -238,7 +242,7 @@ impl<'p> Selection<'p> {
     }
 
     /// A weight that is about `tokens` by the counter, for stage limits.
-    fn limit(&self, tokens: u64) -> Weight {
+    pub(super) fn limit(&self, tokens: u64) -> Weight {
         // Counters turn a sum into tokens linearly: find the scale on a large sum.
         let unit = 1_u64 << 20;
         let scale = self.counter.tokens(unit).max(1);
@@ -416,80 +420,15 @@ impl<'p> Selection<'p> {
             Mark::Assistant => (1.3, recency(line.message, self.pool.messages())),
             Mark::Call => (0.7, recency(line.message, self.pool.messages())),
             Mark::Result if line.error => (0.8, recency(line.message, self.pool.messages())),
+            Mark::Result if line.listing => (0.1, 1.0),
             Mark::Result => (0.25, 1.0),
             Mark::Thought => (0.5, recency(line.message, self.pool.messages())),
+            Mark::Host => (0.4, 1.0),
             Mark::Written => (0.1, 1.0),
         };
         quantised(
             (entities + words * role * ends * by_time) / (f64::from(line.size) + LINE_OVERHEAD),
         )
-    }
-
-    /// Names by value for each token, while they are worth listing.
-    fn names(&mut self, tokens: u64) {
-        let mut limit = self.limit(tokens);
-        self.list(&mut limit);
-        limit += self.drop_repeated_names();
-        self.list(&mut limit);
-    }
-
-    /// Takes back the names that another item shows by now (a file that is part of a listed path, a name in
-    /// a line chosen later). Returns the weight that is free again.
-    fn drop_repeated_names(&mut self) -> Weight {
-        let mut elsewhere: BTreeSet<u32> = BTreeSet::new();
-        let pool = self.pool;
-        for item in &self.items {
-            let (text, itself): (&str, _) = match item {
-                Item::Line(at) => (pool.lines[*at].text, None),
-                Item::Row(at) => (&self.rows[*at].text, None),
-                Item::Name(id) => (&pool.entities[*id as usize].name, Some(*id)),
-                Item::ShortRow(_) | Item::Rule(_) => continue,
-            };
-            pool.seen_in(text, &mut |id| {
-                if itself != Some(id) {
-                    elsewhere.insert(id);
-                }
-            });
-        }
-        let mut freed = 0;
-        let counter = self.counter;
-        self.items.retain(|item| match item {
-            Item::Name(id) if elsewhere.contains(id) => {
-                freed += counter.text(&format!("{}, ", pool.entities[*id as usize].name));
-                false
-            }
-            _ => true,
-        });
-        self.used = self.used.saturating_sub(freed);
-        freed
-    }
-
-    fn list(&mut self, limit: &mut Weight) {
-        let mut order: Vec<(u64, std::cmp::Reverse<u32>)> = Vec::new();
-        for (id, entity) in (0u32..).zip(&self.pool.entities) {
-            let value = self.pool.entity_value(id);
-            if !self.shown[id as usize] && value >= MIN_NAME_VALUE {
-                let size = f64::from(rough_size(&entity.name)) + 2.0;
-                order.push((quantised(value / size), std::cmp::Reverse(id)));
-            }
-        }
-        order.sort_unstable();
-        let mut misses = 0;
-        while let Some((_, std::cmp::Reverse(id))) = order.pop() {
-            if self.shown[id as usize] {
-                continue;
-            }
-            let text = format!("{}, ", self.pool.entities[id as usize].name);
-            if self.take(Item::Name(id), &text, super::render::NAMES, limit) {
-                self.see(&text);
-                misses = 0;
-            } else {
-                misses += 1;
-                if misses > MAX_MISSES {
-                    break;
-                }
-            }
-        }
     }
 }
 
@@ -498,7 +437,7 @@ fn is_output(mark: Mark) -> bool {
 }
 
 /// A density as an integer, so that it orders totally and alike everywhere.
-fn quantised(value: f64) -> u64 {
+pub(super) fn quantised(value: f64) -> u64 {
     // A float to integer cast saturates: no value is out of range.
     (value * 1e9) as u64
 }

@@ -2,8 +2,8 @@ use proptest::prelude::*;
 
 use super::*;
 use crate::count::{CounterId, Weight};
-use crate::memory::{Memory, call, result, text};
-use crate::view::{Role, Texts};
+use crate::memory::{Memory, call, part, result, text};
+use crate::view::{PartKind, Role, Texts};
 
 /// A character of a dense script is a token, four others are one.
 struct Quarters;
@@ -81,6 +81,34 @@ impl Talk {
         let view = self.texts.message(Role::Assistant, parts);
         self.views.push(view);
         let view = self.texts.message(Role::Tool, vec![result(&id, answer)]);
+        self.views.push(view);
+        self
+    }
+
+    /// A message with any role, flags and parts.
+    fn odd(mut self, kind: u8, one: &str, other: &str) -> Self {
+        let reasoning = part(PartKind::Reasoning { bound: false }, other);
+        let failed = PartKind::Result {
+            id: "odd".into(),
+            tool: None,
+            error: true,
+        };
+        let (role, parts) = match kind % 4 {
+            0 => (Role::User, vec![text(one), text(other)]),
+            1 => (Role::System, vec![text(one)]),
+            2 => (
+                Role::Assistant,
+                vec![reasoning, text(one), call("odd", "update_plan", other)],
+            ),
+            _ => (
+                Role::User,
+                vec![part(failed, ""), text(one).inside(0), text(other)],
+            ),
+        };
+        let mut view = self.texts.message(role, parts);
+        view.flags.hidden = kind & 4 != 0;
+        view.flags.summary = kind & 8 != 0;
+        view.flags.reminder = kind & 16 != 0;
         self.views.push(view);
         self
     }
@@ -255,19 +283,18 @@ fn piece() -> impl Strategy<Value = String> {
 
 fn talk() -> impl Strategy<Value = Talk> {
     let said = || prop::collection::vec(piece(), 0..6).prop_map(|p| p.concat());
-    prop::collection::vec((0..4u8, said(), said()), 0..14).prop_map(|messages| {
+    prop::collection::vec((0..52u8, said(), said()), 0..14).prop_map(|messages| {
         messages
             .into_iter()
             .fold(Talk::default(), |talk, (kind, one, other)| match kind {
-                0 => talk.user(&one),
-                1 => talk.assistant(&one),
-                2 => talk.ran(&one, "Bash", &other, &one),
-                _ => talk.ran(
-                    "",
-                    "str_replace_editor",
-                    &format!("{{\"path\":{one:?}}}"),
-                    &other,
-                ),
+                0..5 => talk.user(&one),
+                5..10 => talk.assistant(&one),
+                10..15 => talk.ran(&one, "Bash", &other, &one),
+                15..20 => {
+                    let arguments = serde_json::json!({ "path": one, "new_str": other });
+                    talk.ran("", "str_replace_editor", &arguments.to_string(), &other)
+                }
+                _ => talk.odd(kind, &one, &other),
             })
     })
 }

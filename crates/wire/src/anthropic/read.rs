@@ -40,7 +40,7 @@ impl Reader for Anthropic {
         view.form = form(message.value("content"));
         let metadata = message.object("metadata");
         let kind = metadata.and_then(|metadata| metadata.string("kind"));
-        view.flags.summary = kind.as_deref() == Some("compaction_summary");
+        view.flags.summary |= kind.as_deref() == Some("compaction_summary");
         if role == Role::Assistant {
             view.usage = usage(&message);
         }

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use conspectus_core::id::Handle;
+use conspectus_core::view::MessageView;
 
 use super::detect;
 use super::shape::{self, Found, Line, Messages, Shape};
@@ -192,5 +193,14 @@ fn conversation(
         conversation.views.push(view);
         conversation.messages.push(message);
     }
+    forget_stale_reports(&mut conversation.views);
     Ok(conversation)
+}
+
+/// A list that was compacted before keeps messages with the reports of the longer list that they were written
+/// in, and nothing tells them from newer ones: no report is better than one that starts a compaction at once.
+fn forget_stale_reports(views: &mut [MessageView]) {
+    if views.iter().any(|view| view.flags.summary) {
+        views.iter_mut().for_each(|view| view.usage = None);
+    }
 }

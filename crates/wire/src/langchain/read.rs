@@ -113,7 +113,8 @@ fn flags(view: &MessageView, extra: &Extra<'_>) -> Flags {
     Flags {
         hidden: extra.object.is_true("hide_from_ui"),
         reminder: extra.object.is_true("dynamic_context_reminder"),
-        summary: view.name.as_deref() == Some("summary")
+        summary: view.flags.summary
+            || view.name.as_deref() == Some("summary")
             || source.as_deref() == Some("summarization"),
         ..Flags::default()
     }

@@ -45,7 +45,7 @@ impl Reader for OpenAi {
         let native_id = message.string("id").filter(|_| role != Role::Tool);
         let (mut view, message_places) = builder.build(handle, span, native_id.map(Arc::from))?;
         view.form = form(message.value("content"));
-        view.flags.summary = view.name.as_deref() == Some("summary");
+        view.flags.summary |= view.name.as_deref() == Some("summary");
         if role == Role::Assistant {
             view.usage = usage(&message);
         }

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use conspectus_core::frame;
 use conspectus_core::id::{Handle, IdentHasher};
 use conspectus_core::view::{MediaKind, MessageView, Part, PartKind, Role};
 
@@ -20,6 +21,8 @@ pub(crate) struct Builder<'s> {
     hash: IdentHasher,
     parts: Vec<Part>,
     places: Vec<Place>,
+    /// Every text so far is a block that the core wrote.
+    is_ours: bool,
 }
 
 impl<'s> Builder<'s> {
@@ -35,6 +38,7 @@ impl<'s> Builder<'s> {
             hash,
             parts: Vec::new(),
             places: Vec::new(),
+            is_ours: true,
         }
     }
 
@@ -96,6 +100,8 @@ impl<'s> Builder<'s> {
     ) -> (MessageView, Message) {
         let mut view = MessageView::new(handle, self.role, self.parts, self.hash.finish());
         view.name = self.name;
+        let is_told = matches!(self.role, Role::User | Role::System) && !view.parts.is_empty();
+        view.flags.summary = is_told && self.is_ours;
         let message = Message {
             span,
             native_id,
@@ -118,6 +124,7 @@ impl<'s> Builder<'s> {
             Some(result) => Part::inside(kind, decoded.len(), result),
             None => Part::new(kind, decoded.len()),
         };
+        self.is_ours &= part.kind == PartKind::Text && frame::is_ours(&decoded);
         self.digest(&part, text, &decoded);
         self.parts.push(part);
         self.places.push(Place {

@@ -4,7 +4,7 @@ use conspectus_core::id::Handle;
 use conspectus_core::patch::{Patch, Site};
 use conspectus_core::projection::BlockKind;
 use conspectus_core::view::{ContentForm, PartRef, Role, Texts, Usage};
-use conspectus_wire::Format;
+use conspectus_wire::{Document, Format, OpenOptions};
 
 use crate::support::{
     answer, cut, cut_at, data, edit, insert, keep, open, open_as, remove, render, shape, summary,
@@ -379,4 +379,28 @@ fn lists_keep_their_spacing() {
         render(&document, [summary("s"), keep(0)]),
         "{\"role\":\"user\",\"content\":\"s\"}\n{\"role\":\"user\",\"content\":\"a b\"}\n"
     );
+}
+
+#[test]
+fn a_list_that_was_compacted_is_known_again() {
+    use conspectus_core::frame;
+    use conspectus_core::policy::Placement;
+    let quote = |text: &str| serde_json::to_string(text).expect("strings are JSON");
+    let list = |shown: &str| {
+        let usage = r#""usage":{"prompt_tokens":9000,"completion_tokens":5}"#;
+        let file = format!(
+            r#"[{{"role":"user","content":{shown}}},{{"role":"assistant","content":"a",{usage}}},{{"role":"user","content":"q"}}]"#
+        );
+        Document::open(file.into_bytes(), &OpenOptions::default()).expect("it is a chat")
+    };
+    let shown = &frame::blocks("So far: tea.", Placement::Frozen)[0].text;
+    let ours = list(&quote(shown));
+    let views = ours.conversations()[0].views();
+    assert!(views[0].flags.summary && !views[0].is_user_request());
+    assert_eq!(views[1].usage, None, "the report is of the longer list");
+    // Words around it make it the user's.
+    let quoted = list(&quote(&format!("What is this? {shown}")));
+    let views = quoted.conversations()[0].views();
+    assert!(!views[0].flags.summary && views[0].is_user_request());
+    assert_eq!(views[1].usage.as_ref().map(|u| u.input), Some(9000));
 }
