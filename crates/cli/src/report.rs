@@ -183,7 +183,7 @@ impl ConversationResult {
             tokens_before: measured.tokens_before,
             tokens_after,
             reported: size.reported,
-            counted_before: size.estimated,
+            counted_before: size.request,
             counted_after: tokens_after.saturating_add_signed(size.footing().saturating_neg()),
             messages_before: measured.messages_before,
             messages_after: measured.messages_after(),

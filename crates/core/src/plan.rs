@@ -163,6 +163,7 @@ pub fn plan(
         branch,
         present,
         why: vec![None; branch.len()],
+        strays: strays(branch, present),
     };
     planner.structure(rules);
     if let Some(keep) = rules.keep {
@@ -173,15 +174,36 @@ pub fn plan(
     planner.finish()
 }
 
+/// Messages of nothing but answers to no call, or to calls that were folded before the answer came.
+fn strays(branch: &Branch, present: &dyn Fn(Pos) -> bool) -> BTreeSet<Pos> {
+    let units = branch.units();
+    let folded = units.calls().iter().filter(|call| !present(call.at));
+    let late = folded.flat_map(|call| call.answers.iter().copied());
+    let stray: BTreeSet<(Pos, usize)> = late.chain(units.orphans().iter().copied()).collect();
+    let is_all_stray = |at: &Pos| {
+        let view = branch.view(*at);
+        view.is_only_results() && view.results().all(|(part, _)| stray.contains(&(*at, part)))
+    };
+    stray
+        .iter()
+        .map(|(at, _)| *at)
+        .filter(is_all_stray)
+        .collect()
+}
+
 struct Planner<'a> {
     branch: &'a Branch,
     present: &'a dyn Fn(Pos) -> bool,
     why: Vec<Option<Stay>>,
+    /// Messages of nothing but answers that no call here asked for: never sent once the list is rendered anew,
+    /// so keeping one would keep nothing.
+    strays: BTreeSet<Pos>,
 }
 
 impl Planner<'_> {
     fn mark(&mut self, at: Pos, why: Stay) {
-        if (self.present)(at) && self.why[at].is_none_or(|known| why < known) {
+        let may_stay = (self.present)(at) && !self.strays.contains(&at);
+        if may_stay && self.why[at].is_none_or(|known| why < known) {
             self.why[at] = Some(why);
         }
     }
@@ -210,7 +232,7 @@ impl Planner<'_> {
             if view
                 .parts
                 .iter()
-                .any(|p| matches!(p.kind, PartKind::Opaque { .. }))
+                .any(|p| p.inside.is_none() && matches!(p.kind, PartKind::Opaque { .. }))
             {
                 self.mark(at, Stay::Opaque);
             }
@@ -335,10 +357,8 @@ impl Planner<'_> {
         if self.why.iter().skip(first).any(Option::is_some) {
             return;
         }
-        if let Some(at) = (first..self.branch.len())
-            .rev()
-            .find(|at| (self.present)(*at))
-        {
+        let may_be = |at: &Pos| (self.present)(*at) && !self.strays.contains(at);
+        if let Some(at) = (first..self.branch.len()).rev().find(may_be) {
             self.mark(at, Stay::Last);
         }
     }

@@ -206,12 +206,6 @@ impl Units {
         })
     }
 
-    /// Where the open call stands that an answer with `id` would close. O(log n).
-    pub fn open_call(&self, id: &CallId) -> Option<Pos> {
-        let calls = self.open.get(id)?;
-        calls.last().map(|call| self.calls[*call].at)
-    }
-
     /// Answers that no call asked for (position, part index).
     pub fn orphans(&self) -> &[(Pos, usize)] {
         &self.orphans

@@ -122,7 +122,7 @@ pub fn inspect(conversation: &Conversation, request: &CompactRequest) -> Result<
     let policy = thread.policy();
     Ok(Inspection {
         messages: size.messages,
-        tokens: size.estimated,
+        tokens: size.request,
         fixed_tokens: size.fixed,
         reported_tokens: size.reported.then_some(size.tokens),
         roles: roles(conversation.views(), &by_message),

@@ -62,7 +62,7 @@ impl Attempt {
         let summary = active.and_then(|r| r.summary.clone());
         let saved = self.pruned.saved;
         let measured = Measured {
-            tokens_after: Some(self.s.size.tokens.saturating_sub(saved)),
+            tokens_after: Some(self.s.size.shown().saturating_sub(saved)),
             tokens_pruned: saved,
             ..self.measured_before()
         };
@@ -100,7 +100,7 @@ impl Attempt {
             .filter(|at| !s.branch.view(*at).flags.summary)
             .count() as u64;
         let measured = Measured {
-            tokens_after: Some(after.saturating_add_signed(s.goal.footing)),
+            tokens_after: Some(after.saturating_add_signed(s.size.report_offset())),
             messages_removed: folded,
             tokens_pruned: self.pruned.saved,
             summary_tokens: src.counter.tokens(shown),
@@ -162,7 +162,7 @@ impl Attempt {
     pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
         let shown = frame_weight(summary, self.s.policy.placement, src);
         src.counter
-            .tokens(self.fixed_weight() + self.staying_weight(src) + shown)
+            .tokens(self.s.fixed.weight + self.staying_weight(src) + shown)
     }
 
     /// What stays whatever the summary says, stand-ins for answers that never came included.
@@ -174,14 +174,6 @@ impl Attempt {
             .count() as Weight;
         let messages = s.weight(s.plan.staying().map(|(at, _)| at), &self.patches, src);
         messages + stand_ins * src.counter.added_message(STAND_IN)
-    }
-
-    pub(super) fn fixed_weight(&self) -> Weight {
-        if self.s.policy.counted == crate::policy::Counted::Request {
-            self.s.fixed.weight
-        } else {
-            0
-        }
     }
 }
 

@@ -64,7 +64,7 @@ impl Attempt {
     fn room(&self, src: Sources<'_>) -> Option<u64> {
         let s = &self.s;
         s.size
-            .estimated
+            .request
             .checked_sub(s.goal.minimum_gain + self.without_summary(src) + 1)
     }
 
@@ -72,7 +72,7 @@ impl Attempt {
     fn without_summary(&self, src: Sources<'_>) -> u64 {
         let frame = frame_weight("", self.s.policy.placement, src);
         src.counter
-            .tokens(self.fixed_weight() + self.staying_weight(src) + frame)
+            .tokens(self.s.fixed.weight + self.staying_weight(src) + frame)
     }
 
     /// Tokens for the digest: what the target leaves, at least enough to go on with, and never so much that
@@ -91,7 +91,7 @@ impl Attempt {
     /// gain is 0 and anything passes.
     pub(super) fn is_smaller(&self, summary: &str, src: Sources<'_>) -> bool {
         self.s.policy.strict_parity
-            || self.tokens_after(summary, src) + self.s.goal.minimum_gain <= self.s.size.estimated
+            || self.tokens_after(summary, src) + self.s.goal.minimum_gain <= self.s.size.request
     }
 
     /// A model's text, judged by size.

@@ -481,7 +481,7 @@ impl Attempt {
     fn measured_before(&self) -> Measured {
         Measured {
             counter: Some(self.s.counter),
-            tokens_before: self.s.size.tokens,
+            tokens_before: self.s.size.shown(),
             messages_before: self.s.size.messages,
             messages_pruned: self.pruned.patches.len() as u64,
             ..Measured::default()

@@ -75,10 +75,7 @@ impl Pruned {
 impl Snapshot {
     /// Whether the request is small enough once it has lost `saved`.
     fn is_enough(&self, saved: Weight, src: Sources<'_>) -> bool {
-        let left = self
-            .size
-            .estimated
-            .saturating_sub(src.counter.tokens(saved));
+        let left = self.size.request.saturating_sub(src.counter.tokens(saved));
         self.goal.pruned_enough.is_some_and(|enough| left <= enough)
     }
 }

@@ -262,10 +262,10 @@ impl Thread {
     fn goal(&self, request: &Manual, size: &Size, threshold: Option<u64>) -> Goal {
         let footing = size.footing();
         let on_estimate = |tokens: u64| tokens.saturating_add_signed(footing.saturating_neg());
-        let minimum_gain = self.minimum_gain(size.estimated);
+        let minimum_gain = self.minimum_gain(size.request);
         let threshold_estimate = threshold.map(on_estimate);
         // A command has no threshold: it aims at half of what there is.
-        let target = threshold_estimate.unwrap_or(size.estimated) / 2;
+        let target = threshold_estimate.unwrap_or(size.request) / 2;
         let pruned_enough = match threshold_estimate {
             Some(threshold) if self.policy.preset == Preset::Nous => threshold,
             Some(threshold) => threshold.saturating_sub(threshold / 10),
@@ -293,7 +293,7 @@ impl Thread {
 
     fn plan(&self, request: &Manual, size: &Size, goal: &Goal, src: Sources<'_>) -> Plan {
         let keep = request.keep.unwrap_or(self.policy.keep);
-        let conversation = size.estimated.saturating_sub(size.fixed);
+        let conversation = size.request.saturating_sub(size.fixed);
         let auto = (conversation / 4)
             .min(self.policy.window / 10)
             .min(goal.target / 2);
@@ -370,8 +370,8 @@ impl Thread {
     fn measure(&self, size: &Size, src: Sources<'_>) -> Measured {
         Measured {
             counter: Some(src.counter.id()),
-            tokens_before: size.tokens,
-            tokens_after: Some(size.tokens),
+            tokens_before: size.shown(),
+            tokens_after: Some(size.shown()),
             messages_before: size.messages,
             ..Measured::default()
         }

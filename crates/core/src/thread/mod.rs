@@ -192,9 +192,8 @@ impl Thread {
             if view.usage.as_ref().is_some_and(|u| u.input > 0) {
                 self.anchor = Some(self.branch.len());
             }
-            let answers_frozen = self.answers_frozen(&view);
             Arc::make_mut(&mut self.branch).push(node, view, weight);
-            if answers_frozen {
+            if self.answers_frozen() {
                 self.refreeze(src);
             }
             nodes.push(node);
@@ -206,15 +205,21 @@ impl Thread {
         nodes
     }
 
-    /// Whether an answer belongs to a call of the frozen part, whose stand-in it would contradict.
-    fn answers_frozen(&self, view: &MessageView) -> bool {
-        let stands_in_frozen = |id| {
-            self.branch
-                .units()
-                .open_call(id)
-                .is_some_and(|at| at < self.frozen.end)
+    /// Whether the newest message is the first to answer a call of the frozen part: its stand-in gives way.
+    fn answers_frozen(&self) -> bool {
+        let Some(at) = self.branch.len().checked_sub(1) else {
+            return false;
         };
-        self.active.is_some() && view.results().any(|(_, id)| stands_in_frozen(id))
+        let is_first = |part: usize| {
+            let call = self.branch.units().call_of(at, part);
+            call.is_some_and(|c| c.at < self.frozen.end && c.answers.first() == Some(&(at, part)))
+        };
+        self.active.is_some()
+            && self
+                .branch
+                .view(at)
+                .results()
+                .any(|(part, _)| is_first(part))
     }
 
     /// System text and tools as they are now.

@@ -12,7 +12,9 @@ pub struct Size {
     pub tokens: u64,
     /// Tokens by the counter alone.
     pub estimated: u64,
-    /// Of `estimated`: what stands outside the messages.
+    /// Tokens of all that would be sent, by the counter, whatever part of it the policy counts.
+    pub request: u64,
+    /// Of `request`: what stands outside the messages.
     pub fixed: u64,
     /// Messages of the active window.
     pub messages: u64,
@@ -21,11 +23,25 @@ pub struct Size {
 }
 
 impl Size {
-    /// What reported size and estimate differ by: added to estimates that are compared with this size.
+    /// What `tokens` and `request` differ by: thresholds are in the former, plans in the latter.
     pub fn footing(&self) -> i64 {
         i64::try_from(self.tokens)
             .unwrap_or(i64::MAX)
-            .saturating_sub_unsigned(self.estimated)
+            .saturating_sub_unsigned(self.request)
+    }
+
+    /// The size to tell: as reported where there is a report, else all that would be sent.
+    pub fn shown(&self) -> u64 {
+        if self.reported {
+            self.tokens
+        } else {
+            self.request
+        }
+    }
+
+    /// What is added to estimates so that they can stand beside [`Size::shown`].
+    pub fn report_offset(&self) -> i64 {
+        if self.reported { self.footing() } else { 0 }
     }
 
     /// Whether a threshold is reached.
@@ -49,26 +65,22 @@ impl Thread {
             .branch
             .weight(self.frozen.end, self.branch.len())
             .saturating_sub(self.live.saved);
-        let summary = if counted == Counted::Messages {
-            0
-        } else {
-            self.frozen.summary_weight
-        };
-        let fixed = if counted == Counted::Request {
-            self.fixed.weight
-        } else {
-            0
-        };
+        let messages = self.frozen.weight + tail;
+        let estimated = src.counter.tokens(match counted {
+            Counted::Request => self.fixed.weight + messages + self.frozen.summary_weight,
+            Counted::MessagesAndSummary => messages + self.frozen.summary_weight,
+            Counted::Messages => messages,
+        });
         let has_summary = self.active().is_some_and(|r| r.summary.is_some());
         let extra = u64::from(counted == Counted::MessagesAndSummary && has_summary);
-        let estimated = src
-            .counter
-            .tokens(fixed + self.frozen.weight + summary + tail);
         let reported = self.reported(src);
         Size {
             tokens: reported.unwrap_or(estimated),
             estimated,
-            fixed: src.counter.tokens(fixed),
+            request: src
+                .counter
+                .tokens(self.fixed.weight + messages + self.frozen.summary_weight),
+            fixed: src.counter.tokens(self.fixed.weight),
             messages: self.frozen.messages + (self.branch.len() - self.frozen.end) as u64 + extra,
             reported: reported.is_some(),
         }

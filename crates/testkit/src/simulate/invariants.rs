@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use conspectus_core::id::Handle;
+use conspectus_core::id::{Handle, ReplyId};
 use conspectus_core::patch::{Patch, PatchCause};
 use conspectus_core::projection::{Block, BlockKind, Piece, Projection};
 use conspectus_core::unit::Units;
@@ -79,7 +79,18 @@ impl<'a> Check<'a> {
                 // An answer that no call asked for may be taken out of a message beside what a person says.
                 Piece::Edit(handle, patches) => {
                     let is_orphan = |p: &Patch| p.cause() == PatchCause::Orphan;
-                    (handle, patches.iter().all(is_orphan))
+                    // What a tool answered is not what the person said, also in one message with it.
+                    let parts = self
+                        .position
+                        .get(handle)
+                        .map(|at| self.given.history[*at].parts.as_slice());
+                    let is_answer = |p: &Patch| {
+                        let part = parts.and_then(|parts| parts.get(usize::from(p.part())));
+                        part.is_some_and(|p| {
+                            p.inside.is_some() || matches!(p.kind, PartKind::Result { .. })
+                        })
+                    };
+                    (handle, patches.iter().all(|p| is_orphan(p) || is_answer(p)))
                 }
                 Piece::Insert(_) => continue,
             };
@@ -161,36 +172,49 @@ impl<'a> Check<'a> {
         second.chain(orphans).map(|(at, _)| *at).collect()
     }
 
-    /// 2: a unit is there or it is not. Answers that cannot be sent may be left out.
+    /// 2: a call and its answer are there or they are not, and so are the pieces of one reply. Answers that
+    /// cannot be sent may be left out, also out of a message that answers other calls.
     fn units(&mut self) {
-        let second = self.unsendable();
+        let is_shown = |at: usize| self.shown.contains_key(&at);
         let mut torn = Vec::new();
-        for unit in self.units.iter() {
-            let members: Vec<_> = unit
-                .members
-                .iter()
-                .filter(|m| !second.contains(m))
-                .collect();
-            let there = members
-                .iter()
-                .filter(|m| self.shown.contains_key(m))
-                .count();
-            if there == 0 || there == members.len() {
+        for call in self.units.calls() {
+            let Some((at, part)) = call.answers.first() else {
                 continue;
+            };
+            let answered = is_shown(*at) && !self.is_left_out(*at, *part);
+            match (is_shown(call.at), answered) {
+                (false, true) => {
+                    torn.push(format!("message {at} answers {}, which is gone", call.at))
+                }
+                (true, false) => torn.push(format!(
+                    "message {} calls, its answer {at} is gone",
+                    call.at
+                )),
+                _ => {}
             }
-            let is_shown = |at: usize| self.shown.contains_key(&at);
-            let in_unit = |at: usize| members.contains(&&at);
-            let lonely = self.units.calls().iter().any(|call| {
-                let answered = call.answers.iter().any(|(at, _)| is_shown(*at));
-                in_unit(call.at) && answered && !is_shown(call.at)
-            });
-            torn.push(if lonely {
-                format!("answers are shown whose call is gone, unit {members:?}")
-            } else {
-                format!("{there} of the unit {members:?} are shown")
-            });
+        }
+        let mut replies: BTreeMap<ReplyId, Vec<usize>> = BTreeMap::new();
+        for (at, view) in self.given.history.iter().enumerate() {
+            view.reply
+                .into_iter()
+                .for_each(|reply| replies.entry(reply).or_default().push(at));
+        }
+        for pieces in replies.values() {
+            let there = pieces.iter().filter(|at| is_shown(**at)).count();
+            if there != 0 && there != pieces.len() {
+                torn.push(format!("{there} pieces of the reply {pieces:?} are shown"));
+            }
         }
         torn.into_iter().for_each(|what| self.broken(2, what));
+    }
+
+    fn is_left_out(&self, at: usize, part: usize) -> bool {
+        let handle = self.given.history[at].handle;
+        let is_it = |patch: &Patch| matches!(patch, Patch::Remove { part: gone, .. } if usize::from(*gone) == part);
+        self.pieces.iter().any(|piece| match piece {
+            Piece::Edit(edited, patches) => *edited == handle && patches.iter().any(is_it),
+            _ => false,
+        })
     }
 
     /// 8: where there was a message there is one.

@@ -8,6 +8,7 @@ use conspectus_core::count::{Bytes4, Estimator, LangChain, TokenCounter};
 use conspectus_core::effect::{Event, Failure, Input, Route};
 use conspectus_core::id::{CallId, Ident};
 use conspectus_core::outcome::{Outcome, Report};
+use conspectus_core::policy::PruneWhen;
 use conspectus_core::projection::{Piece, Projection};
 use conspectus_core::thread::{Decision, Fixed, Manual, Recovery, Sources, Thread};
 use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
@@ -359,7 +360,11 @@ impl<'a> Scene<'a> {
         let kept: Vec<_> = after.pieces().collect();
         let were: Vec<_> = before.pieces().collect();
         // An answer that came late takes its stand-in's place.
-        if new.is_empty() && !lenient.late_answers && !kept.starts_with(&were) {
+        // Limits that are always in force decide an older result when a newer one comes.
+        let prune = self.thread.policy().prune;
+        let is_live = prune.is_some_and(|p| p.when == PruneWhen::Always);
+        let is_same = kept.starts_with(&were) || is_live;
+        if new.is_empty() && !lenient.late_answers && !is_same {
             return Err("33: the request changed without a record".to_owned());
         }
         let Some(report) = report else {
