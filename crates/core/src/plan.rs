@@ -357,7 +357,9 @@ impl Planner<'_> {
         if self.why.iter().skip(first).any(Option::is_some) {
             return;
         }
-        let may_be = |at: &Pos| (self.present)(*at) && !self.strays.contains(at);
+        let is_message =
+            |at: Pos| !self.strays.contains(&at) && !self.branch.view(at).flags.summary;
+        let may_be = |at: &Pos| (self.present)(*at) && is_message(*at);
         if let Some(at) = (first..self.branch.len()).rev().find(may_be) {
             self.mark(at, Stay::Last);
         }

@@ -138,6 +138,8 @@ pub struct Thread {
     /// Parts shortened after the record, when limits are in force at every rendering.
     live_patches: Patches,
     live: live::Live,
+    /// Weight of the messages after the record that is not sent.
+    unsent: Weight,
     frozen: Frozen,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
@@ -167,6 +169,7 @@ impl Thread {
             pending: Arc::default(),
             live_patches: Patches::new(),
             live: live::Live::default(),
+            unsent: 0,
             frozen: Frozen::default(),
             anchor: None,
             running: None,
@@ -195,6 +198,8 @@ impl Thread {
             Arc::make_mut(&mut self.branch).push(node, view, weight);
             if self.answers_frozen() {
                 self.refreeze(src);
+            } else {
+                self.unsent += self.unsent_of(self.branch.len() - 1, src);
             }
             nodes.push(node);
         }
@@ -203,6 +208,18 @@ impl Thread {
             self.prune_live(src);
         }
         nodes
+    }
+
+    /// Weight of a message after the record that is not sent: answers to calls that were folded before.
+    fn unsent_of(&self, at: Pos, src: Sources<'_>) -> Weight {
+        let weight = self.branch.weight(at, at + 1);
+        match project::tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
+            None => weight,
+            Some(Piece::Edit(_, edits)) => {
+                weight.saturating_sub(src.counter.patched(self.branch.view(at), src.texts, &edits))
+            }
+            Some(_) => 0,
+        }
     }
 
     /// Whether the newest message is the first to answer a call of the frozen part: its stand-in gives way.
@@ -376,6 +393,7 @@ impl Thread {
     fn refreeze(&mut self, src: Sources<'_>) {
         let Some(record) = self.active().cloned() else {
             self.frozen = Frozen::default();
+            self.unsent = 0;
             self.anchor = self.newest_report();
             return;
         };
@@ -392,38 +410,31 @@ impl Thread {
             end,
             ..Frozen::default()
         };
-        for at in (0..end).filter(|at| !folded(*at)) {
-            let view = self.branch.view(at);
-            let patches: &[Patch] = record
-                .patches
-                .get(&self.branch.path()[at])
-                .map_or(&[], |p| p);
-            frozen.messages += 1;
-            frozen.weight += src.counter.patched(view, src.texts, patches);
-        }
         let by_handle: std::collections::BTreeMap<_, _> = (0..end)
             .map(|at| (self.branch.view(at).handle, self.branch.view(at)))
             .collect();
         for piece in &pieces {
-            match piece {
+            let (handle, edits): (_, &[Patch]) = match piece {
                 Piece::Insert(block) => {
                     frozen.summary_weight += src.counter.added_message(&block.text);
                     frozen.validator.block(block);
+                    continue;
                 }
-                Piece::Keep(handle) => by_handle
-                    .get(handle)
-                    .into_iter()
-                    .for_each(|v| frozen.validator.message(v, &[])),
-                Piece::Edit(handle, edits) => {
-                    by_handle
-                        .get(handle)
-                        .into_iter()
-                        .for_each(|v| frozen.validator.message(v, edits));
-                }
-            }
+                Piece::Keep(handle) => (handle, &[]),
+                Piece::Edit(handle, edits) => (handle, edits),
+            };
+            let Some(view) = by_handle.get(handle) else {
+                continue;
+            };
+            frozen.messages += 1;
+            frozen.weight += src.counter.patched(view, src.texts, edits);
+            frozen.validator.message(view, edits);
         }
         frozen.pieces = Arc::from(pieces);
         self.frozen = frozen;
+        self.unsent = (end..self.branch.len())
+            .map(|at| self.unsent_of(at, src))
+            .sum();
         self.anchor = self.newest_report();
     }
 

@@ -64,7 +64,7 @@ impl Thread {
         let tail = self
             .branch
             .weight(self.frozen.end, self.branch.len())
-            .saturating_sub(self.live.saved);
+            .saturating_sub(self.live.saved + self.unsent);
         let messages = self.frozen.weight + tail;
         let estimated = src.counter.tokens(match counted {
             Counted::Request => self.fixed.weight + messages + self.frozen.summary_weight,

@@ -169,7 +169,17 @@ impl<'a> Check<'a> {
         let second = self.units.calls().iter();
         let second = second.flat_map(|call| call.answers.iter().skip(1));
         let orphans = self.units.orphans().iter();
-        second.chain(orphans).map(|(at, _)| *at).collect()
+        let folded = self
+            .units
+            .calls()
+            .iter()
+            .filter(|call| !self.shown.contains_key(&call.at));
+        let late = folded.flat_map(|call| call.answers.iter());
+        second
+            .chain(orphans)
+            .chain(late)
+            .map(|(at, _)| *at)
+            .collect()
     }
 
     /// 2: a call and its answer are there or they are not, and so are the pieces of one reply. Answers that
@@ -219,8 +229,13 @@ impl<'a> Check<'a> {
 
     /// 8: where there was a message there is one.
     fn not_empty(&mut self) {
-        let had = self.given.history.iter().any(|v| v.role != Role::System);
         let history = self.given.history;
+        let unsendable = self.unsendable();
+        let is_message = |at: &usize| {
+            let view = &history[*at];
+            view.role != Role::System && !view.flags.summary && !unsendable.contains(at)
+        };
+        let had = (0..history.len()).any(|at| is_message(&at));
         let has = self
             .shown
             .keys()
