@@ -29,7 +29,7 @@ step "examples in the documentation"
 cargo test --workspace --quiet --doc
 
 step "documentation"
-cargo doc --workspace --no-deps --quiet
+cargo doc --workspace --no-deps --all-features --quiet
 
 step "real sessions, at every trigger"
 if [ -d "${CONSPECTUS_SHARED:-../shared}/data" ]; then
