@@ -53,3 +53,8 @@ pub use drive::{Embedded, Host, drive};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
 pub use shortened::{Shortened, shortened};
 pub use units::{StayShare, UnitLine, stays, units};
+
+/// The code of the project's first page compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;
