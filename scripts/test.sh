@@ -29,7 +29,14 @@ step "examples in the documentation"
 cargo test --workspace --quiet --doc
 
 step "documentation"
-cargo doc --workspace --no-deps --quiet
+cargo doc --workspace --no-deps --all-features --quiet
+
+step "real sessions, at every trigger"
+if [ -d "${CONSPECTUS_SHARED:-../shared}/data" ]; then
+  cargo run --quiet --release -p conspectus-judge --bin sessions 2>/dev/null
+else
+  echo "no shared data beside the project: left out (the examples were tried above)"
+fi
 
 step "features alone"
 cargo check --quiet -p conspectus-tokens --no-default-features

@@ -45,6 +45,7 @@ pub use conspectus_core::outcome::{Measured, Moment, Outcome, Reason, Report};
 pub use conspectus_core::policy::{ModelProfile, Options, Policy, Preset};
 pub use conspectus_core::projection::Projection;
 pub use conspectus_core::thread::{Decision, Manual, Sources, Thread};
+pub use conspectus_tokens as tokens;
 pub use conspectus_wire as wire;
 pub use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, ReadError, RenderContext, WriteError,

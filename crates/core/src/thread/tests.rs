@@ -11,11 +11,14 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+/// Answers the n-th call.
+type Model = Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>;
+
 /// A conversation, its thread, and how the outside behaves.
 struct Scene {
     said: Conversation,
     thread: Thread,
-    model: Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>,
+    model: Model,
     calls: usize,
     events: Vec<Event>,
     log: Vec<Input>,
