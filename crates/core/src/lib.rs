@@ -134,7 +134,7 @@
 //! | to learn | read |
 //! |---|---|
 //! | what stays, and why | [`plan::Stay`], [`plan`] |
-//! | how a call and its answers are found and kept together | [`unit`] |
+//! | how a call and its answers are found and kept together | [`mod@unit`] |
 //! | what is shortened, and how | [`prune`], [`patch`] |
 //! | how options become numbers | [`policy`] |
 //! | how tokens are counted, and a counter of one's own | [`count`] |
