@@ -38,6 +38,17 @@ else
   echo "no shared data beside the project: left out (the examples were tried above)"
 fi
 
+step "the picture on the first page"
+if have python3; then
+  cargo run --quiet -p conspectus-cli -- plan examples/conversations/openai.json --json |
+    python3 scripts/picture.py | cmp - docs/picture.svg || {
+    echo "docs/picture.svg is not what the example comes to now; scripts/picture.py says how to draw it again"
+    exit 1
+  }
+else
+  echo "python3 is not installed, left out"
+fi
+
 step "features alone"
 cargo check --quiet -p conspectus-tokens --no-default-features
 cargo check --quiet -p conspectus-tokens --no-default-features --features o200k
