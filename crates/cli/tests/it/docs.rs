@@ -26,9 +26,10 @@ fn check(document: &str) {
         fs::write(&path, now).expect("written");
         return;
     }
-    assert_eq!(
-        text, now,
-        "{document}: set CONSPECTUS_UPDATE_DOCS=1 to take over what is printed now"
+    let changed = text.lines().zip(now.lines()).find(|(was, is)| was != is);
+    assert!(
+        text == now,
+        "{document}: set CONSPECTUS_UPDATE_DOCS=1 to take over what is printed now; first change: {changed:#?}"
     );
 }
 

@@ -257,16 +257,13 @@ impl Thread {
         }
     }
 
-    /// What an attempt aims at. Thresholds are in reported tokens where reports are used; the plan counts by
-    /// the estimate, so the footing between the two is taken off.
+    /// What an attempt aims at, in sizes that plans are made in.
     fn goal(&self, request: &Manual, size: &Size, threshold: Option<u64>) -> Goal {
-        let footing = size.footing();
-        let on_estimate = |tokens: u64| tokens.saturating_add_signed(footing.saturating_neg());
         let minimum_gain = self.minimum_gain(size.request);
-        let threshold_estimate = threshold.map(on_estimate);
+        let threshold = threshold.map(|tokens| size.planned(tokens));
         // A command has no threshold: it aims at half of what there is.
-        let target = threshold_estimate.unwrap_or(size.request) / 2;
-        let pruned_enough = match threshold_estimate {
+        let target = threshold.unwrap_or(size.request) / 2;
+        let pruned_enough = match threshold {
             Some(threshold) if self.policy.preset == Preset::Nous => threshold,
             Some(threshold) => threshold.saturating_sub(threshold / 10),
             None => target,
@@ -280,9 +277,8 @@ impl Thread {
             target,
             pruned_enough: Some(pruned_enough)
                 .filter(|_| threshold.is_some() || request.force || !counts_messages),
-            limit: on_estimate(self.policy.input_limit()),
+            limit: size.planned(self.policy.input_limit()),
             minimum_gain,
-            footing,
         }
     }
 
@@ -370,8 +366,8 @@ impl Thread {
     fn measure(&self, size: &Size, src: Sources<'_>) -> Measured {
         Measured {
             counter: Some(src.counter.id()),
-            tokens_before: size.shown(),
-            tokens_after: Some(size.shown()),
+            tokens_before: size.told(size.request),
+            tokens_after: Some(size.told(size.request)),
             messages_before: size.messages,
             ..Measured::default()
         }
