@@ -98,10 +98,8 @@ impl Thread {
         if let Some(reason) = self.not_now(now) {
             return send(Outcome::Deferred, reason);
         }
-        let is_irreducible = self
-            .irreducible
-            .is_some_and(|at| size.tokens < at + self.minimum_gain(at));
-        if is_irreducible || self.is_settled() {
+        let is_quiet = self.quiet_until.is_some_and(|until| size.tokens < until);
+        if is_quiet || self.is_settled() {
             return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
         }
         let moment = match (hard, self.branch.views().last().map(|v| v.role)) {
@@ -228,7 +226,7 @@ impl Thread {
         let attempt = AttemptId(self.next_attempt);
         let snapshot = self.snapshot(attempt, request, *size, goal, plan, src.counter.id());
         let Some(attempt) = Attempt::new(snapshot, src) else {
-            self.irreducible = Some(size.tokens);
+            self.quiet_until = Some(size.tokens + self.minimum_gain(size.tokens));
             let reasons = self.irreducible_reasons(size);
             return Decision::Send(Report::without_attempt(
                 Outcome::NothingToCompact,
@@ -243,6 +241,18 @@ impl Thread {
             manual: request.moment == Moment::Manual,
         });
         Decision::Start(Box::new(attempt), mode)
+    }
+
+    /// Where what stays is itself over the trigger, every message would start another attempt that folds a little.
+    /// So the next one waits until the request has grown by half, or is close to what the window takes.
+    pub(super) fn quiet_after_commit(&self, src: Sources<'_>) -> Option<u64> {
+        let size = self.size(src);
+        let limit = self.policy.input_limit();
+        let until = match size.tokens < limit {
+            true => (size.tokens + size.tokens / 2).min(limit),
+            false => size.tokens + self.minimum_gain(size.tokens),
+        };
+        self.is_triggered(&size).then_some(until)
     }
 
     fn irreducible_reasons(&self, size: &Size) -> Vec<Reason> {
