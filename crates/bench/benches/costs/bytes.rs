@@ -1,5 +1,4 @@
 //! Work that is proportional to bytes: counting, digests, opening files, rendering.
-#![expect(missing_docs, reason = "the macros make functions")]
 
 use std::hint::black_box;
 use std::sync::Arc;
@@ -11,9 +10,9 @@ use conspectus::core::patch::{Patch, PatchCause, Site};
 use conspectus::core::projection::Piece;
 use conspectus::{Document, OpenOptions, Projection};
 use conspectus_bench::{Bench, Shape, claude_code, openai};
-use criterion::{BatchSize, Criterion, Throughput, criterion_group, criterion_main};
+use criterion::{BatchSize, Criterion, Throughput};
 
-fn texts(c: &mut Criterion) {
+pub(crate) fn texts(c: &mut Criterion) {
     let bench = Bench::new(10_000, 400);
     let conversation = bench.conversation();
     let text: String = conversation
@@ -37,7 +36,7 @@ fn texts(c: &mut Criterion) {
     group.finish();
 }
 
-fn files(c: &mut Criterion) {
+pub(crate) fn files(c: &mut Criterion) {
     let mut group = c.benchmark_group("file");
     group
         .sample_size(10)
@@ -86,12 +85,9 @@ fn one_edit(document: &Document) -> Projection {
         edited if edited == result => Piece::Edit(edited, patch.clone()),
         kept => Piece::Keep(kept),
     };
-    let tail = views.iter().map(|view| piece(view.handle)).collect();
+    let tail: Vec<_> = views.iter().map(|view| piece(view.handle)).collect();
     Projection {
-        tail,
+        tail: Arc::new(tail),
         ..Projection::default()
     }
 }
-
-criterion_group!(benches, texts, files);
-criterion_main!(benches);

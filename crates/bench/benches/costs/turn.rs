@@ -1,14 +1,12 @@
 //! A check per turn: one exchange arrives, then the check before the next call, below every trigger. Flat in the
 //! length of the conversation. Beside it what making the projection costs.
-#![expect(missing_docs, reason = "the macros make functions")]
-#![expect(clippy::disallowed_methods, reason = "it measures time")]
 
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use conspectus::Thread;
 use conspectus_bench::{Bench, UNREACHED};
-use criterion::{BenchmarkId, Criterion, criterion_group, criterion_main};
+use criterion::{BenchmarkId, Criterion};
 
 /// Turns between two fresh copies of the thread, so that it stays about as long as its name says.
 const TURNS: u64 = 200;
@@ -35,7 +33,7 @@ fn turns(bench: &Bench, thread: &Thread, count: u64) -> Duration {
     spent
 }
 
-fn turn(c: &mut Criterion) {
+pub(crate) fn turn(c: &mut Criterion) {
     for messages in [1_000, 10_000, 100_000] {
         let bench = Bench::new(messages, 400);
         for (state, thread) in [
@@ -61,6 +59,3 @@ fn turn(c: &mut Criterion) {
         }
     }
 }
-
-criterion_group!(benches, turn);
-criterion_main!(benches);
