@@ -179,7 +179,8 @@ fn strays(branch: &Branch, present: &dyn Fn(Pos) -> bool) -> BTreeSet<Pos> {
     let units = branch.units();
     let folded = units.calls().iter().filter(|call| !present(call.at));
     let late = folded.flat_map(|call| call.answers.iter().copied());
-    let stray: BTreeSet<(Pos, usize)> = late.chain(units.orphans().iter().copied()).collect();
+    let all = late.chain(units.orphans().iter().copied());
+    let stray: BTreeSet<(Pos, usize)> = all.filter(|(at, _)| present(*at)).collect();
     let is_all_stray = |at: &Pos| {
         let view = branch.view(*at);
         view.is_only_results() && view.results().all(|(part, _)| stray.contains(&(*at, part)))

@@ -141,10 +141,11 @@ struct Repairs {
 impl Repairs {
     fn of(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Self {
         let units = branch.units();
+        let shown = |at: Pos| at < end && !(shape.is_folded)(at);
         let mut extra: BTreeSet<_> = units
             .orphans()
             .iter()
-            .filter(|(at, _)| *at < end)
+            .filter(|(at, _)| shown(*at))
             .copied()
             .collect();
         for call in units.calls() {
@@ -154,7 +155,7 @@ impl Repairs {
                 false if shape.pending.contains(&call.id) => call.answers.len(),
                 false => 1,
             };
-            let late = call.answers.iter().skip(from).filter(|(at, _)| *at < end);
+            let late = call.answers.iter().skip(from).filter(|(at, _)| shown(*at));
             extra.extend(late.copied());
         }
         let mut stand_ins = Vec::new();

@@ -32,21 +32,6 @@ impl Snapshot {
             .as_ref()
             .is_some_and(|r| r.removed.contains(self.branch.path()[at]))
     }
-
-    /// What the messages at these positions weigh as they are sent with `patches`.
-    pub(super) fn weight(
-        &self,
-        positions: impl Iterator<Item = Pos>,
-        patches: &Patches,
-        src: Sources<'_>,
-    ) -> Weight {
-        positions
-            .map(|at| {
-                let edits: &[Patch] = patches.get(&self.branch.path()[at]).map_or(&[], |p| p);
-                src.counter.patched(self.branch.view(at), src.texts, edits)
-            })
-            .sum()
-    }
 }
 
 impl Attempt {
@@ -172,7 +157,8 @@ impl Attempt {
         let stand_ins = dangling(&s.branch, &s.pending)
             .filter(|call| stays(call.at))
             .count() as Weight;
-        let messages = s.weight(s.plan.staying().map(|(at, _)| at), &self.patches, src);
+        let weight = |(at, _)| s.branch.patched_weight(at, &self.weights);
+        let messages: Weight = s.plan.staying().map(weight).sum();
         messages + stand_ins * src.counter.added_message(STAND_IN)
     }
 }

@@ -27,7 +27,7 @@ use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
 use crate::plan::Plan;
 use crate::policy::{OnFailure, Policy, Strategy};
 use crate::projection::Piece;
-use crate::record::{Patches, Record, Summary};
+use crate::record::{Patches, Record, Summary, Weights};
 use crate::thread::{Fixed, Size, Sources};
 use crate::unit::Pos;
 use crate::window::Branch;
@@ -59,6 +59,8 @@ pub struct Snapshot {
     pub active: Option<Arc<Record>>,
     /// Parts shortened since.
     pub live: Patches,
+    /// What the patched messages weigh.
+    pub weights: Weights,
     /// The frozen part of the request as it was sent last.
     pub frozen: Arc<[Piece]>,
     /// Where the messages after it begin.
@@ -124,6 +126,8 @@ pub struct Attempt {
     outbox: VecDeque<Effect>,
     /// All patches in force: those of the snapshot and the new ones.
     patches: Patches,
+    /// What the patched messages weigh with them.
+    weights: Weights,
     /// What pruning came to.
     pruned: prune::Pruned,
     /// Whether folding what can go would pay.
@@ -150,7 +154,10 @@ impl Attempt {
         }
         let mut patches = s.patches_before();
         patches.extend(pruned.patches.iter().map(|(node, p)| (*node, p.clone())));
+        let mut weights = s.weights.clone();
+        weights.extend(&pruned.weights);
         let mut attempt = Self {
+            weights,
             phase: Phase::Begin,
             outbox: VecDeque::new(),
             patches,

@@ -36,6 +36,10 @@ pub(super) fn shorten_some(
     if limit == 0 || message.flags.pinned || message.flags.partial {
         return Vec::new();
     }
+    let all: usize = message.parts.iter().map(|part| part.len as usize).sum();
+    if all <= limit {
+        return Vec::new();
+    }
     let pieces = pieces_of_results(message);
     let mut patches = Vec::new();
     for (result, pieces) in pieces {

@@ -311,10 +311,11 @@ impl Thread {
             cut_signed_turn: false,
         };
         let present = |at| !self.is_folded(at);
-        let weight = |at| {
-            src.counter
-                .patched(self.branch.view(at), src.texts, self.patches_at(at))
-        };
+        debug_assert!(
+            self.is_up_to_date(src),
+            "what is kept is what would be made anew"
+        );
+        let weight = |at| self.weight_at(at);
         if self.policy.strict_parity && self.policy.preset != Preset::Default {
             return parity::plan(&self.branch, &present, &weight, budget, self.policy.preset);
         }
@@ -352,6 +353,7 @@ impl Thread {
             branch: self.branch.clone(),
             active: self.active().cloned(),
             live: self.live_patches.clone(),
+            weights: self.weights(),
             frozen: self.frozen.pieces.clone(),
             frozen_end: self.frozen.end,
             ledger: self.ledger.clone(),

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::{Sources, Thread};
 use crate::policy::PruneWhen;
 use crate::prune::shorten;
+use crate::record::Weights;
 use crate::unit::Pos;
 
 /// What was decided since the record.
@@ -17,6 +18,8 @@ pub(super) struct Live {
     seen: Pos,
     /// What the decisions save, in weight.
     pub(super) saved: u64,
+    /// What the shortened messages weigh.
+    pub(super) weights: Weights,
 }
 
 impl Thread {
@@ -39,18 +42,22 @@ impl Thread {
             let view = self.branch.view(at).clone();
             let patches = shorten(&view, src.texts, &limits, &[]);
             if !patches.is_empty() {
-                let before = src.counter.message(&view, src.texts);
-                self.live.saved +=
-                    before.saturating_sub(src.counter.patched(&view, src.texts, &patches));
-                self.live_patches
-                    .insert(self.branch.path()[at], Arc::from(patches));
+                let (node, before) = (self.branch.path()[at], self.branch.weight(at, at + 1));
+                let weight = src.counter.patched(&view, src.texts, &patches);
+                self.live.saved += before.saturating_sub(weight);
+                self.live.weights.insert(node, weight);
+                self.live_patches.insert(node, Arc::from(patches));
+                self.show_again(at);
             }
         }
     }
 
     /// Starts over behind the record after it or the head changed.
     pub(super) fn restart_live(&mut self, src: Sources<'_>) {
-        self.live_patches.clear();
+        if !self.live_patches.is_empty() {
+            self.live_patches.clear();
+            self.show_tail();
+        }
         self.live = Live {
             seen: self.frozen.end,
             ..Live::default()

@@ -10,10 +10,11 @@ mod decide;
 mod guard;
 mod live;
 mod size;
+mod tail;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -31,7 +32,7 @@ use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::project::{self, Shape};
 use crate::projection::{Piece, Projection};
-use crate::record::{Patches, Record};
+use crate::record::{Patches, Record, Weights};
 use crate::unit::Pos;
 use crate::validity::Validator;
 use crate::view::{MessageView, Texts, Usage};
@@ -108,6 +109,10 @@ struct Frozen {
     end: Pos,
     messages: u64,
     weight: Weight,
+    /// What its patched messages weigh.
+    weights: Weights,
+    /// Ids of the calls in it.
+    calls: BTreeSet<CallId>,
     summary_weight: Weight,
     validator: Validator,
 }
@@ -141,6 +146,7 @@ pub struct Thread {
     /// Weight of the messages after the record that is not sent.
     unsent: Weight,
     frozen: Frozen,
+    tail: tail::Tail,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
     running: Option<Running>,
@@ -172,6 +178,7 @@ impl Thread {
             live: live::Live::default(),
             unsent: 0,
             frozen: Frozen::default(),
+            tail: tail::Tail::default(),
             anchor: None,
             running: None,
             breaker: BreakerState::default(),
@@ -200,7 +207,9 @@ impl Thread {
             if self.answers_frozen() {
                 self.refreeze(src);
             } else {
-                self.unsent += self.unsent_of(self.branch.len() - 1, src);
+                let at = self.branch.len() - 1;
+                self.unsent += self.unsent_of(at, src);
+                self.show(at);
             }
             nodes.push(node);
         }
@@ -266,8 +275,10 @@ impl Thread {
 
     /// Calls that the host still waits for; they stay, whatever answers came so far.
     pub fn set_pending(&mut self, pending: BTreeSet<CallId>, src: Sources<'_>) {
-        if *self.pending != pending {
-            self.pending = Arc::new(pending);
+        let before = std::mem::replace(&mut self.pending, Arc::new(pending));
+        let mut changed = before.symmetric_difference(&self.pending);
+        // Only what is awaited in the frozen part changes what is shown there.
+        if changed.any(|id| self.frozen.calls.contains(id)) {
             self.refreeze(src);
         }
     }
@@ -297,12 +308,11 @@ impl Thread {
         }
     }
 
-    /// The request that would be sent now. The frozen part is shared, the tail is what is new.
+    /// The request that would be sent now. O(1): both parts are shared.
     pub fn projection(&self) -> Projection {
-        let tail = self.frozen.end..self.branch.len();
         Projection {
             frozen: self.frozen.pieces.clone(),
-            tail: tail.filter_map(|at| self.tail_piece(at)).collect(),
+            tail: self.tail.pieces.clone(),
         }
     }
 
@@ -390,12 +400,30 @@ impl Thread {
         known.and_then(|p| p.get(node)).map_or(&[], |p| p)
     }
 
+    /// What the message at `at` weighs with its patches. No text is read.
+    fn weight_at(&self, at: Pos) -> Weight {
+        let patched = if at < self.frozen.end {
+            &self.frozen.weights
+        } else {
+            &self.live.weights
+        };
+        self.branch.patched_weight(at, patched)
+    }
+
+    /// What all patched messages weigh.
+    fn weights(&self) -> Weights {
+        let mut weights = self.frozen.weights.clone();
+        weights.extend(&self.live.weights);
+        weights
+    }
+
     /// Computes the frozen part anew from history and record. O(n): at commits and when the head moves.
     fn refreeze(&mut self, src: Sources<'_>) {
         let Some(record) = self.active().cloned() else {
             self.frozen = Frozen::default();
             self.unsent = 0;
             self.anchor = self.newest_report();
+            self.show_tail();
             return;
         };
         let end = self.branch.position(record.upto).map_or(0, |at| at + 1);
@@ -411,8 +439,9 @@ impl Thread {
             end,
             ..Frozen::default()
         };
-        let by_handle: std::collections::BTreeMap<_, _> = (0..end)
-            .map(|at| (self.branch.view(at).handle, self.branch.view(at)))
+        let by_handle: BTreeMap<_, _> = (0..end)
+            .filter(|at| !folded(*at))
+            .map(|at| (self.branch.view(at).handle, at))
             .collect();
         for piece in &pieces {
             let (handle, edits): (_, &[Patch]) = match piece {
@@ -424,12 +453,25 @@ impl Thread {
                 Piece::Keep(handle) => (handle, &[]),
                 Piece::Edit(handle, edits) => (handle, edits),
             };
-            let Some(view) = by_handle.get(handle) else {
+            let Some(at) = by_handle.get(handle).copied() else {
                 continue;
             };
+            let view = self.branch.view(at);
             frozen.messages += 1;
-            frozen.weight += src.counter.patched(view, src.texts, edits);
+            frozen.weight += match edits {
+                [] => self.branch.weight(at, at + 1),
+                edits => src.counter.patched(view, src.texts, edits),
+            };
             frozen.validator.message(view, edits);
+            frozen
+                .calls
+                .extend(view.calls().map(|(_, id, _)| id.clone()));
+        }
+        for (node, edits) in &record.patches {
+            if let Some(at) = self.branch.position(*node).filter(|at| *at < end) {
+                let weight = src.counter.patched(self.branch.view(at), src.texts, edits);
+                frozen.weights.insert(*node, weight);
+            }
         }
         frozen.pieces = Arc::from(pieces);
         self.frozen = frozen;
@@ -437,6 +479,7 @@ impl Thread {
             .map(|at| self.unsent_of(at, src))
             .sum();
         self.anchor = self.newest_report();
+        self.show_tail();
     }
 
     fn newest_report(&self) -> Option<Pos> {

@@ -36,22 +36,28 @@ pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Documen
             shape::of_lines(&source, lines)?
         }
     };
+    // Listing an array reads all of it, so that is done once.
+    let lists: Vec<Vec<Span>> = found
+        .iter()
+        .map(|found| spans(source.text(), &found.messages))
+        .collect();
     let format = match options.format {
         Some(format) => format,
         None => {
-            refuse_strangers(&source, &found)?;
-            detect_in(source.text(), &found)
+            refuse_strangers(&source, &lists)?;
+            detect_in(source.text(), &found, &lists)
         }
     };
     let Some(dialect) = dialect(format) else {
         return Err(ReadError::NoReader(format));
     };
     let mut conversations = Vec::with_capacity(found.len());
-    for found in found {
+    for (found, spans) in found.into_iter().zip(lists) {
         conversations.push(conversation(
             &source,
             dialect,
             found,
+            spans,
             options.lenient,
             &mut faults,
         )?);
@@ -102,10 +108,10 @@ fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fa
 }
 
 /// A list in which nothing looks like a message is some other list, whatever it is called.
-fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
+fn refuse_strangers(source: &Source, lists: &[Vec<Span>]) -> Result<(), ReadError> {
     let text = source.text();
     let mut first = None;
-    for span in found.iter().flat_map(|found| spans(text, &found.messages)) {
+    for span in lists.iter().flatten() {
         if Object::of(span.text(text))
             .is_some_and(|object| object.get("role").is_some() || detect::is_langchain(&object))
         {
@@ -122,12 +128,12 @@ fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
     }
 }
 
-fn detect_in(text: &str, found: &[Found]) -> Format {
+fn detect_in(text: &str, found: &[Found], lists: &[Vec<Span>]) -> Format {
     let requests = found.iter().filter_map(|found| match found.messages {
         Messages::Array { request, .. } => Some(request?.text(text)),
         Messages::Lines(_) => None,
     });
-    let messages = found.iter().flat_map(|found| spans(text, &found.messages));
+    let messages = lists.iter().flatten();
     detect::format(requests, messages.map(|span| span.text(text)))
 }
 
@@ -147,21 +153,18 @@ fn conversation(
     source: &Arc<Source>,
     dialect: &dyn Dialect,
     found: Found,
+    spans: Vec<Span>,
     lenient: bool,
     faults: &mut Vec<Fault>,
 ) -> Result<Conversation, ReadError> {
     let text = source.text();
     let mut conversation = Conversation::new(found.label, Arc::clone(source));
-    let spans = match found.messages {
-        Messages::Lines(lines) => lines,
-        Messages::Array { array, request } => {
-            conversation.list = List::Array { array, request };
-            if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
-                conversation.fixed = dialect.fixed(&request);
-            }
-            elements(text, array)
+    if let Messages::Array { array, request } = found.messages {
+        conversation.list = List::Array { array, request };
+        if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
+            conversation.fixed = dialect.fixed(&request);
         }
-    };
+    }
     for (index, span) in spans.into_iter().enumerate() {
         let handle = Handle(u32::try_from(index).unwrap_or(u32::MAX));
         let read = match depth(span.text(text)) {
