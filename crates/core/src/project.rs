@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::frame;
 use crate::id::CallId;
 use crate::patch::{Patch, PatchCause};
+use crate::planted::{Bug, planted};
 use crate::projection::{Block, BlockKind, Piece};
 use crate::record::{Patches, Summary};
 use crate::unit::{Call, Pos};
@@ -40,6 +41,9 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         .summary
         .map(|(s, at)| frame::blocks(&s.text, at))
         .unwrap_or_default();
+    if planted(Bug::SummaryTwice) {
+        blocks.extend(blocks.clone());
+    }
     let leading = branch.leading_system();
     for at in 0..end {
         if at == leading {
@@ -51,6 +55,11 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         }
     }
     pieces.extend(blocks.drain(..).map(Piece::Insert));
+    if planted(Bug::SwappedOrder)
+        && let [.., a, b] = pieces.as_mut_slice()
+    {
+        std::mem::swap(a, b);
+    }
     pieces
 }
 
@@ -157,6 +166,9 @@ impl Repairs {
             let late = call.answers.iter().skip(from).filter(|(at, _)| *at < end);
             extra.extend(late.copied());
         }
+        if planted(Bug::OrphanKept) {
+            extra.clear();
+        }
         let mut stand_ins = Vec::new();
         for call in
             dangling(branch, shape.pending).filter(|c| c.at < end && !(shape.is_folded)(c.at))
@@ -174,6 +186,9 @@ impl Repairs {
                     text,
                 },
             ));
+        }
+        if planted(Bug::StandInMissing) {
+            stand_ins.clear();
         }
         stand_ins.sort_by_key(|(at, _)| *at);
         Self { extra, stand_ins }

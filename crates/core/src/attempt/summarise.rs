@@ -8,6 +8,7 @@ use crate::effect::{
     SummaryRequest,
 };
 use crate::id::Ident;
+use crate::planted::{Bug, planted};
 use crate::project;
 use crate::projection::Piece;
 use crate::record::{Author, Summary};
@@ -58,6 +59,7 @@ impl Work {
         let instruction = attempt.instruction(None);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + 64;
         let most = route.max_input.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
             chunk_tokens: most.saturating_sub(overhead).max(LEAST_CHUNK_TOKENS),
@@ -212,6 +214,9 @@ impl Attempt {
         passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
             self.patches_at(at)
         }));
+        if planted(Bug::CoverageHole) && passages.len() > 1 {
+            passages.pop();
+        }
         passages
     }
 

@@ -9,6 +9,7 @@ use crate::id::{AttemptId, CallId};
 use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
 use crate::parity;
 use crate::plan::{KeepBudget, Plan, PlanRules, plan};
+use crate::planted::{Bug, planted};
 use crate::policy::{Keep, Preset};
 use crate::view::Role;
 
@@ -176,7 +177,7 @@ impl Thread {
     /// where a `keep` that follows the conversation's size would now find more to fold.
     pub(super) fn is_settled(&self) -> bool {
         let has_summary = self.active().is_some_and(|r| r.summary.is_some());
-        has_summary && self.frozen.end == self.branch.len()
+        has_summary && self.frozen.end == self.branch.len() && !planted(Bug::NeverSettled)
     }
 
     /// What would go and stay now, and why. Changes nothing.

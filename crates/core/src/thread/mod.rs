@@ -28,6 +28,7 @@ use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::patch::Patch;
+use crate::planted::{Bug, planted};
 use crate::policy::Policy;
 use crate::project::{self, Shape};
 use crate::projection::{Piece, Projection};
@@ -213,6 +214,9 @@ impl Thread {
     /// Weight of a message after the record that is not sent: answers to calls that were folded before.
     fn unsent_of(&self, at: Pos, src: Sources<'_>) -> Weight {
         let weight = self.branch.weight(at, at + 1);
+        if planted(Bug::UnsentCounted) {
+            return 0;
+        }
         match project::tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
             None => weight,
             Some(Piece::Edit(_, edits)) => {
@@ -431,6 +435,9 @@ impl Thread {
             frozen.validator.message(view, edits);
         }
         frozen.pieces = Arc::from(pieces);
+        if planted(Bug::LateMessageLost) {
+            frozen.end = self.branch.len();
+        }
         self.frozen = frozen;
         self.unsent = (end..self.branch.len())
             .map(|at| self.unsent_of(at, src))
@@ -439,7 +446,12 @@ impl Thread {
     }
 
     fn newest_report(&self) -> Option<Pos> {
-        (self.frozen.end..self.branch.len()).rev().find(|at| {
+        let from = if planted(Bug::StaleUsage) {
+            0
+        } else {
+            self.frozen.end
+        };
+        (from..self.branch.len()).rev().find(|at| {
             self.branch
                 .view(*at)
                 .usage
