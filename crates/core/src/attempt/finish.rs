@@ -71,7 +71,7 @@ impl Attempt {
 
     /// What the request holds beside the summary's own text.
     fn without_summary(&self, src: Sources<'_>) -> u64 {
-        let frame = frame_weight("", self.s.policy.placement, src);
+        let frame = frame_weight("", self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + frame)
     }

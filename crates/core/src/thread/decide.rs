@@ -202,17 +202,22 @@ impl Thread {
         self.is_between_call_and_answers().then(Vec::new)
     }
 
-    /// Whether the newest reply has calls that are still being answered.
+    /// Whether calls are still being answered: of the newest reply, unless a person spoke since, or of the one
+    /// that the newest message answers. The two differ when replies are interleaved.
     fn is_between_call_and_answers(&self) -> bool {
         let Some(last) = self.branch.len().checked_sub(1) else {
             return false;
         };
-        let units = self.branch.units();
-        units
-            .calls()
-            .iter()
+        let (views, units) = (self.branch.views(), self.branch.units());
+        let reply = (0..=last)
             .rev()
-            .take_while(|call| units.index_of(call.at) == units.index_of(last))
+            .take_while(|at| !views[*at].is_user_request())
+            .find(|at| views[*at].role == Role::Assistant);
+        let asked = [units.index_of(last), units.index_of(reply.unwrap_or(last))];
+        let from = units.of(last).hull.start.min(reply.unwrap_or(last));
+        let calls = units.calls().iter().rev().take_while(|c| c.at >= from);
+        calls
+            .filter(|call| asked.contains(&units.index_of(call.at)))
             .any(|call| call.answers.is_empty() && !self.pending.contains(&call.id))
     }
 

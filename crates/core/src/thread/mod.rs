@@ -13,7 +13,7 @@ mod size;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -144,6 +144,8 @@ pub struct Thread {
     frozen: Frozen,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
+    /// Under which record each report of a size came: it measured what that record showed.
+    reports: BTreeMap<NodeId, Option<RecordId>>,
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
@@ -173,6 +175,7 @@ impl Thread {
             unsent: 0,
             frozen: Frozen::default(),
             anchor: None,
+            reports: BTreeMap::new(),
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
@@ -194,6 +197,7 @@ impl Thread {
             let node = self.history.append(self.branch.head(), view.clone());
             self.ledger.fold(&view, src.texts);
             if view.usage.as_ref().is_some_and(|u| u.input > 0) {
+                self.reports.insert(node, self.active);
                 self.anchor = Some(self.branch.len());
             }
             Arc::make_mut(&mut self.branch).push(node, view, weight);
@@ -288,6 +292,7 @@ impl Thread {
         if let Some(at) = newest {
             let node = self.branch.path()[at];
             self.annotate(node, |view| view.usage = Some(usage));
+            self.reports.insert(node, self.active);
             self.anchor = Some(at).filter(|at| *at >= self.frozen.end);
         }
     }
@@ -414,7 +419,7 @@ impl Thread {
             end,
             ..Frozen::default()
         };
-        let by_handle: std::collections::BTreeMap<_, _> = (0..end)
+        let by_handle: BTreeMap<_, _> = (0..end)
             .map(|at| (self.branch.view(at).handle, self.branch.view(at)))
             .collect();
         for piece in &pieces {
@@ -445,6 +450,8 @@ impl Thread {
         self.anchor = self.newest_report();
     }
 
+    /// The newest report that measured what is shown now. One from before a commit did not, nor did one from
+    /// before an undo, also where its message stands behind the record in force.
     fn newest_report(&self) -> Option<Pos> {
         let from = if planted(Bug::StaleUsage) {
             0
@@ -452,11 +459,10 @@ impl Thread {
             self.frozen.end
         };
         (from..self.branch.len()).rev().find(|at| {
-            self.branch
-                .view(*at)
-                .usage
-                .as_ref()
-                .is_some_and(|u| u.input > 0)
+            let under = self.reports.get(&self.branch.path()[*at]);
+            let usage = self.branch.view(*at).usage.as_ref();
+            let is_stale = under != Some(&self.active) && !planted(Bug::StaleUsage);
+            usage.is_some_and(|u| u.input > 0) && !is_stale
         })
     }
 }

@@ -1,5 +1,6 @@
 //! The test kit's own tests: what others lean on must hold by itself.
 
+mod campaign;
 mod formats;
 mod scenarios;
 mod shapes;

@@ -50,6 +50,8 @@ pub(super) struct Scene<'a> {
     settled: bool,
     /// Summaries that checks committed since something happened.
     automatic: usize,
+    /// Something came while the last attempt ran.
+    came_late: bool,
     /// Under which record a report of usage came.
     pub(super) reports: BTreeMap<NodeId, Option<RecordId>>,
     pub(super) last: Option<Last>,
@@ -108,6 +110,7 @@ impl<'a> Scene<'a> {
             did: String::new(),
             settled: false,
             automatic: 0,
+            came_late: false,
             reports: BTreeMap::new(),
             last: None,
             shortened: Shortened::default(),
@@ -320,7 +323,11 @@ impl<'a> Scene<'a> {
             Decision::Send(report) => self.reported(&report),
             Decision::Start(attempt, _) => {
                 let outcome = self.attempt(*attempt)?;
-                self.automatic += usize::from(automatic && outcome == Some(Outcome::Compacted));
+                let is_one = automatic && outcome == Some(Outcome::Compacted);
+                self.automatic = match self.came_late {
+                    true => 0,
+                    false => self.automatic + usize::from(is_one),
+                };
                 match self.automatic {
                     0 | 1 => Ok(()),
                     _ => Err("14: a second summary although nothing came".to_owned()),
@@ -431,6 +438,7 @@ impl<'a> Scene<'a> {
         if !is_new && appended == 0 {
             self.unmoved(&size)?;
         }
+        self.came_late = appended > 0;
         // What came late may have reached the trigger again.
         self.settled = outcome == Some(Outcome::Compacted) && appended == 0;
         let Some(report) = report else {
