@@ -27,7 +27,7 @@ macro_rules! bugs {
 bugs! {
     /// A call stays and its answer goes, or the other way round.
     CutInsideUnit "cut inside a unit";
-    /// The planner overlooks pins.
+    /// Planner and commit overlook pins.
     LostPin "lost pin";
     /// The planner overlooks the newest request.
     CurrentRequestDropped "current request dropped";

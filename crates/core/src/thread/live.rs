@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use super::{Sources, Thread};
 use crate::policy::PruneWhen;
+use crate::project::tail_piece;
+use crate::projection::Piece;
 use crate::prune::shorten;
+use crate::record::Patches;
 use crate::unit::Pos;
 
 /// What was decided since the record.
@@ -37,11 +40,19 @@ impl Thread {
                 break;
             };
             let view = self.branch.view(at).clone();
-            let patches = shorten(&view, src.texts, &limits, &[]);
+            // What is not sent saves nothing when it is shorter.
+            let edits =
+                match tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
+                    None => continue,
+                    Some(Piece::Edit(_, edits)) => edits.to_vec(),
+                    Some(_) => Vec::new(),
+                };
+            let mut patches = shorten(&view, src.texts, &limits, &[]);
+            patches.retain(|p| edits.iter().all(|edit| edit.part() != p.part()));
             if !patches.is_empty() {
-                let before = src.counter.message(&view, src.texts);
-                self.live.saved +=
-                    before.saturating_sub(src.counter.patched(&view, src.texts, &patches));
+                let weigh = |patches: &[_]| src.counter.patched(&view, src.texts, patches);
+                let both = [edits.as_slice(), &patches].concat();
+                self.live.saved += weigh(&edits).saturating_sub(weigh(&both));
                 self.live_patches
                     .insert(self.branch.path()[at], Arc::from(patches));
             }

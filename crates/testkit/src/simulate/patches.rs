@@ -52,11 +52,18 @@ impl Shortened {
                 }
                 Piece::Insert(_) => continue,
             };
+            // What answers nothing any more is not sent, shortened or not.
+            let gone = |part: u16| match piece {
+                Piece::Edit(_, all) => all
+                    .iter()
+                    .any(|p| p.cause() == PatchCause::Orphan && p.part() == part),
+                _ => false,
+            };
             let before = self.seen.get(&handle);
             if before.map_or(patches.is_empty(), |b| *b == patches) {
                 continue;
             }
-            for patch in before.into_iter().flatten() {
+            for patch in before.into_iter().flatten().filter(|p| !gone(p.part())) {
                 let same = |p: &&Patch| p.part() == patch.part();
                 let then: Vec<_> = before.into_iter().flatten().filter(same).collect();
                 if patches.iter().filter(same).collect::<Vec<_>>() != then {

@@ -108,7 +108,10 @@ impl Scene<'_> {
         let tokens = |request: &Projection| {
             let weighed = self.weigh(request.pieces().filter(|piece| match piece {
                 Piece::Keep(handle) | Piece::Edit(handle, _) => known.contains(handle),
-                Piece::Insert(_) => true,
+                // What came late may be what a call was passed over by.
+                Piece::Insert(block) => {
+                    !came_late || !matches!(block.kind, BlockKind::Answer { .. })
+                }
             }));
             counter.tokens(fixed + weighed.messages + weighed.blocks)
         };
