@@ -19,7 +19,7 @@ pub(super) struct Live {
     /// The first position that was not looked at yet.
     seen: Pos,
     /// What the decisions save, in weight.
-    pub(super) saved: u64,
+    pub(super) saved: i64,
 }
 
 impl Thread {
@@ -52,7 +52,8 @@ impl Thread {
             if !patches.is_empty() {
                 let weigh = |patches: &[_]| src.counter.patched(&view, src.texts, patches);
                 let both = [edits.as_slice(), &patches].concat();
-                self.live.saved += weigh(&edits).saturating_sub(weigh(&both));
+                // Some counters find a short text with a marker heavier than a longer one without.
+                self.live.saved += weigh(&edits).cast_signed() - weigh(&both).cast_signed();
                 self.live_patches
                     .insert(self.branch.path()[at], Arc::from(patches));
             }

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod formats;
+mod invariants;
 mod scenarios;
 mod shapes;
 mod simulations;

@@ -105,17 +105,20 @@ impl Scene<'_> {
             .map(|v| v.handle)
             .collect();
         let fixed = self.thread.fixed().weight;
-        let tokens = |request: &Projection| {
+        let tokens = |request: &Projection, is_after: bool| {
             let weighed = self.weigh(request.pieces().filter(|piece| match piece {
                 Piece::Keep(handle) | Piece::Edit(handle, _) => known.contains(handle),
                 // What came late may be what a call was passed over by.
                 Piece::Insert(block) => {
-                    !came_late || !matches!(block.kind, BlockKind::Answer { .. })
+                    !(came_late && is_after) || !matches!(block.kind, BlockKind::Answer { .. })
                 }
             }));
             counter.tokens(fixed + weighed.messages + weighed.blocks)
         };
-        let (was, is) = (tokens(before), tokens(&self.thread.projection()));
+        let (was, is) = (
+            tokens(before, false),
+            tokens(&self.thread.projection(), true),
+        );
         let permille = u64::from(self.thread.policy().minimum_gain_permille);
         let gain = (size.request * permille / 1000).max(1);
         if is + gain > was || after >= measured.tokens_before {
@@ -358,11 +361,14 @@ impl Scene<'_> {
 /// 43: between two compactions a request only grows at its end, but for parts that are shortened for the first
 /// time, stand-ins whose answer came after all, and those of calls that a person spoke over meanwhile.
 fn grown(old: &Projection, new: &Projection) -> Checked {
-    let is_stand_in = |piece: &&Piece| match piece {
-        Piece::Insert(block) => matches!(block.kind, BlockKind::Answer { .. }),
-        _ => false,
+    let stand_in = |piece: &Piece| match piece {
+        Piece::Insert(block) => match &block.kind {
+            BlockKind::Answer { id, .. } => Some(id.clone()),
+            _ => None,
+        },
+        _ => None,
     };
-    let stand_ins = |p: &Projection| p.frozen.iter().filter(is_stand_in).count();
+    let stand_ins = |p: &Projection| -> Vec<_> { p.frozen.iter().filter_map(stand_in).collect() };
     if old.frozen != new.frozen {
         return match stand_ins(new) == stand_ins(old) {
             true => Err("43: the frozen part changed without a compaction".to_owned()),

@@ -4,10 +4,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use conspectus_core::attempt::Attempt;
-use conspectus_core::count::{Bytes4, Estimator, LangChain, TokenCounter, Weight};
+use conspectus_core::count::{Bytes4, CounterId, Estimator, LangChain, TokenCounter, Weight};
 use conspectus_core::effect::{Event, Failure, Input, Route};
 use conspectus_core::id::{CallId, Ident, NodeId, RecordId};
 use conspectus_core::outcome::{Outcome, Report};
+use conspectus_core::patch::Patch;
 use conspectus_core::projection::Projection;
 use conspectus_core::thread::{Decision, Fixed, Manual, Recovery, Sources, Thread};
 use conspectus_core::view::{MessageView, Texts};
@@ -60,7 +61,7 @@ pub(super) struct Scene<'a> {
 
 pub(super) type Checked = Result<(), String>;
 
-impl<'a> Scene<'a> {
+impl Scene<'_> {
     pub(super) fn play(life: &Life) -> Result<Story, Box<Fault>> {
         let (views, texts, _) = life.talk.views(life.format);
         match Rendered::of(life, &views) {
@@ -77,8 +78,8 @@ impl<'a> Scene<'a> {
     fn played(
         life: &Life,
         views: Vec<MessageView>,
-        texts: &'a dyn Texts,
-        rendered: Option<&'a Rendered>,
+        texts: &dyn Texts,
+        rendered: Option<&Rendered>,
     ) -> Result<Story, Box<Fault>> {
         let mut rng = Rng::new(life.seed ^ 0x51_7e);
         let counter: &dyn TokenCounter = match rng.below(5) {
@@ -87,10 +88,17 @@ impl<'a> Scene<'a> {
             2 => &LangChain::ANTHROPIC,
             _ => &Estimator,
         };
-        let src = Sources { texts, counter };
         let weights: Vec<Weight> = views.iter().map(|v| counter.message(v, texts)).collect();
+        let known = Known {
+            counter,
+            weights: weights.clone(),
+        };
+        let src = Sources {
+            texts,
+            counter: &known,
+        };
         let policy = policy::policy(&mut rng, counter.tokens(weights.iter().sum()));
-        let mut scene = Scene {
+        let mut scene: Scene<'_> = Scene {
             src,
             all: views.clone(),
             weights,
@@ -324,10 +332,7 @@ impl<'a> Scene<'a> {
             Decision::Start(attempt, _) => {
                 let outcome = self.attempt(*attempt)?;
                 let is_one = automatic && outcome == Some(Outcome::Compacted);
-                self.automatic = match self.came_late {
-                    true => 0,
-                    false => self.automatic + usize::from(is_one),
-                };
+                self.automatic += usize::from(is_one && !self.came_late);
                 match self.automatic {
                     0 | 1 => Ok(()),
                     _ => Err("14: a second summary although nothing came".to_owned()),
@@ -439,6 +444,9 @@ impl<'a> Scene<'a> {
             self.unmoved(&size)?;
         }
         self.came_late = appended > 0;
+        if self.came_late {
+            self.automatic = 0;
+        }
         // What came late may have reached the trigger again.
         self.settled = outcome == Some(Outcome::Compacted) && appended == 0;
         let Some(report) = report else {
@@ -472,6 +480,42 @@ impl<'a> Scene<'a> {
             return Err("13: compacting again would do something".to_owned());
         }
         Ok(())
+    }
+}
+
+/// A counter that knows what each message of the conversation weighs.
+struct Known<'a> {
+    counter: &'a dyn TokenCounter,
+    weights: Vec<Weight>,
+}
+
+impl TokenCounter for Known<'_> {
+    fn id(&self) -> CounterId {
+        self.counter.id()
+    }
+
+    fn message(&self, message: &MessageView, texts: &dyn Texts) -> Weight {
+        let known = self.weights.get(message.handle.0 as usize).copied();
+        known.unwrap_or_else(|| self.counter.message(message, texts))
+    }
+
+    fn text(&self, text: &str) -> Weight {
+        self.counter.text(text)
+    }
+
+    fn added_message(&self, text: &str) -> Weight {
+        self.counter.added_message(text)
+    }
+
+    fn tokens(&self, weight: Weight) -> u64 {
+        self.counter.tokens(weight)
+    }
+
+    fn patched(&self, message: &MessageView, texts: &dyn Texts, patches: &[Patch]) -> Weight {
+        match patches.is_empty() {
+            true => self.message(message, texts),
+            false => self.counter.patched(message, texts, patches),
+        }
     }
 }
 
