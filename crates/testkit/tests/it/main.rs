@@ -1,6 +1,8 @@
 //! The test kit's own tests: what others lean on must hold by itself.
 
+mod campaign;
 mod formats;
+mod invariants;
 mod scenarios;
 mod shapes;
 mod simulations;
