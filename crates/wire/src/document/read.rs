@@ -21,12 +21,15 @@ const LINES_TO_TELL: usize = 200;
 /// # Errors
 /// See [`Document::open`].
 pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Document, ReadError> {
-    if options.format == Some(Format::Claude) {
-        return session(Format::Claude, source, options);
+    if let Some(format) = options
+        .format
+        .filter(|format| session::of(*format).is_some())
+    {
+        return session(format, source, options);
     }
     let shape = shape::of(&source, options.lenient)?;
-    if options.format.is_none() && is_session(source.text(), &shape) {
-        return session(Format::Claude, source, options);
+    if let (None, Some(format)) = (options.format, session_in(source.text(), &shape)) {
+        return session(format, source, options);
     }
     let mut faults = Vec::new();
     let found = match &shape {
@@ -75,13 +78,23 @@ fn session(
     }
 }
 
-fn is_session(text: &str, shape: &Shape) -> bool {
-    match shape {
-        Shape::Whole(json) => detect::is_session(std::iter::once(json.text(text))),
+/// The session format whose records these are.
+fn session_in(text: &str, shape: &Shape) -> Option<Format> {
+    let records: Vec<_> = match shape {
+        Shape::Whole(json) => vec![json.text(text)],
         Shape::Lines(lines) => {
             let good = lines.iter().filter(|line| line.broken.is_none());
-            detect::is_session(good.take(LINES_TO_TELL).map(|line| line.span.text(text)))
+            good.take(LINES_TO_TELL)
+                .map(|line| line.span.text(text))
+                .collect()
         }
+    };
+    if detect::is_rollout(records.iter().copied()) {
+        Some(Format::Codex)
+    } else if detect::is_session(records.into_iter()) {
+        Some(Format::Claude)
+    } else {
+        None
     }
 }
 
@@ -105,9 +118,14 @@ fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fa
 fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
     let text = source.text();
     let mut first = None;
+    let is_value = |found: &Found| matches!(found.messages, Messages::Value { .. });
+    if found.iter().any(is_value) {
+        return Ok(());
+    }
     for span in found.iter().flat_map(|found| spans(text, &found.messages)) {
         if Object::of(span.text(text))
             .is_some_and(|object| object.get("role").is_some() || detect::is_langchain(&object))
+            || detect::is_item(span.text(text))
         {
             return Ok(());
         }
@@ -125,6 +143,7 @@ fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
 fn detect_in(text: &str, found: &[Found]) -> Format {
     let requests = found.iter().filter_map(|found| match found.messages {
         Messages::Array { request, .. } => Some(request?.text(text)),
+        Messages::Value { request, .. } => Some(request.text(text)),
         Messages::Lines(_) => None,
     });
     let messages = found.iter().flat_map(|found| spans(text, &found.messages));
@@ -134,6 +153,7 @@ fn detect_in(text: &str, found: &[Found]) -> Format {
 fn spans(text: &str, messages: &Messages) -> Vec<Span> {
     match messages {
         Messages::Array { array, .. } => elements(text, *array),
+        Messages::Value { value, .. } => vec![*value],
         Messages::Lines(lines) => lines.clone(),
     }
 }
@@ -152,13 +172,22 @@ fn conversation(
 ) -> Result<Conversation, ReadError> {
     let text = source.text();
     let mut conversation = Conversation::new(found.label, Arc::clone(source));
+    let request = match found.messages {
+        Messages::Array { request, .. } => request,
+        Messages::Value { request, .. } => Some(request),
+        Messages::Lines(_) => None,
+    };
+    if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
+        conversation.fixed = dialect.fixed(&request);
+    }
     let spans = match found.messages {
         Messages::Lines(lines) => lines,
+        Messages::Value { value, .. } => {
+            conversation.list = List::Value(value);
+            vec![value]
+        }
         Messages::Array { array, request } => {
             conversation.list = List::Array { array, request };
-            if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
-                conversation.fixed = dialect.fixed(&request);
-            }
             elements(text, array)
         }
     };
@@ -193,6 +222,7 @@ fn conversation(
         conversation.views.push(view);
         conversation.messages.push(message);
     }
+    dialect.finish(&mut conversation, request, faults);
     forget_stale_reports(&mut conversation.views);
     Ok(conversation)
 }

@@ -5,9 +5,11 @@
 mod anthropic;
 mod claude;
 mod claude_soup;
+mod codex;
 mod containers;
 mod langchain;
 mod openai;
+mod responses;
 mod shared;
 mod splice;
 mod support;
