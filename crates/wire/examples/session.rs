@@ -123,7 +123,10 @@ fn pruned(view: &MessageView) -> Piece {
         .parts
         .iter()
         .enumerate()
-        .filter(|(_, part)| matches!(part.kind, PartKind::Result { .. }) && part.len > 2000);
+        .filter(|(_, part)| {
+            let is_inside = part.inside.is_some() && part.kind == PartKind::Text;
+            part.len > 2000 && (is_inside || matches!(part.kind, PartKind::Result { .. }))
+        });
     let patches: Vec<_> = long
         .map(|(n, part)| Patch::Cut {
             part: u16::try_from(n).unwrap_or(u16::MAX),
