@@ -140,7 +140,7 @@ pub(crate) struct ReadArgs {
     #[arg(value_name = "FILE", required_unless_present = "latest")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// The newest session of this program instead of a file: claude (Claude Code) or codex
+    /// Instead of a file the newest session of a program: claude (Claude Code) or codex
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -150,7 +150,7 @@ pub(crate) struct ReadArgs {
     )]
     pub(crate) latest: Option<Program>,
 
-    /// The format: openai, anthropic, langchain, claude, responses or codex [default: found by content]
+    /// openai, anthropic, langchain, claude, responses or codex [default: found by content]
     #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     pub(crate) format: Option<conspectus::Format>,
 

@@ -119,14 +119,10 @@ fn project(
 }
 
 fn pruned(view: &MessageView) -> Piece {
-    let long = view
-        .parts
-        .iter()
-        .enumerate()
-        .filter(|(_, part)| {
-            let is_inside = part.inside.is_some() && part.kind == PartKind::Text;
-            part.len > 2000 && (is_inside || matches!(part.kind, PartKind::Result { .. }))
-        });
+    let long = view.parts.iter().enumerate().filter(|(_, part)| {
+        let is_inside = part.inside.is_some() && part.kind == PartKind::Text;
+        part.len > 2000 && (is_inside || matches!(part.kind, PartKind::Result { .. }))
+    });
     let patches: Vec<_> = long
         .map(|(n, part)| Patch::Cut {
             part: u16::try_from(n).unwrap_or(u16::MAX),

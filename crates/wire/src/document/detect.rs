@@ -219,10 +219,18 @@ pub(super) fn is_item(json: &str) -> bool {
 
 /// An item of the Responses API that is no message.
 pub(super) fn is_typed_item(item: &Object<'_>) -> bool {
+    let has = |key: &str| item.get(key).is_some();
+    // Others have blocks and parts of the same names.
+    let has_its_own = |kind: &str| match kind {
+        "reasoning" => has("summary"),
+        "compaction" | "compaction_summary" | "context_compaction" => has("encrypted_content"),
+        "agent_message" => has("author"),
+        _ => true,
+    };
     let kind = item.string("type");
-    kind.is_some_and(|kind| ITEM_TYPES.contains(&kind.as_ref()))
-        && (item.get("role").is_none() || item.get("tools").is_some())
-        && item.get("function").is_none()
+    kind.is_some_and(|kind| ITEM_TYPES.contains(&kind.as_ref()) && has_its_own(&kind))
+        && (!has("role") || has("tools"))
+        && !has("function")
 }
 
 /// A message as only the Responses API writes it.
@@ -358,6 +366,8 @@ mod tests {
             responses,
         );
         check(r#"{"type":"reasoning","summary":[]}"#, responses);
+        check(r#"{"type":"reasoning","text":"of another program"}"#, None);
+        check(r#"{"type":"compaction","auto":true}"#, None);
         check(
             r#"{"role":"user","content":[{"type":"input_text","text":"hi"}]}"#,
             responses,

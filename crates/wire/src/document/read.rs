@@ -122,17 +122,21 @@ fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
     if found.iter().any(is_value) {
         return Ok(());
     }
+    let (mut items, mut others) = (false, false);
     for span in found.iter().flat_map(|found| spans(text, &found.messages)) {
-        if Object::of(span.text(text))
-            .is_some_and(|object| object.get("role").is_some() || detect::is_langchain(&object))
-            || detect::is_item(span.text(text))
-        {
+        let object = Object::of(span.text(text)).unwrap_or_default();
+        if object.get("role").is_some() || detect::is_langchain(&object) {
             return Ok(());
         }
+        items |= detect::is_typed_item(&object);
+        // Another program's, which says who speaks by the type and may have reasoning like ours between.
+        let kind = object.string("type");
+        others |= matches!(kind.as_deref(), Some("user" | "assistant" | "system"));
         first = first.or(Some(span));
     }
     match first {
         None => Ok(()),
+        Some(_) if items && !others => Ok(()),
         Some(span) => Err(ReadError::UnknownShape {
             line: source.line(span.start),
             found: format!("{} in a list", shape::describe(span.text(text))),

@@ -208,6 +208,9 @@ fn other_lists_named_input_are_not_taken() {
     };
     check(r#"{"model":"text-embedding-3-small","input":"text","encoding_format":"float"}"#);
     check(r#"{"model":"text-embedding-3-small","input":["a","b"]}"#);
+    check(
+        r#"[{"type":"user","content":"q"},{"type":"reasoning","id":"rs","summary":[],"encrypted_content":"E"}]"#,
+    );
     check(r#"{"input":"text"}"#);
     check(r#"{"output":[{"role":"user","content":"x"}]}"#);
 }
