@@ -150,7 +150,7 @@ pub(crate) struct ReadArgs {
     )]
     pub(crate) latest: Option<Program>,
 
-    /// openai, anthropic, langchain, claude, responses or codex [default: found by content]
+    /// openai, anthropic, langchain, claude, responses or codex [default: by content]
     #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     pub(crate) format: Option<conspectus::Format>,
 

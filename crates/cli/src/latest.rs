@@ -49,14 +49,14 @@ fn folder(
     let named = named.filter(not_empty).map(PathBuf::from);
     named.or(home).ok_or_else(|| {
         let why = format!("neither {variable} nor HOME is set; name the session file instead");
-        Fail::about(Exit::Input, &format!("--latest {program}"), &why)
+        Fail::about(Exit::Input, format!("--latest {program}"), &why)
     })
 }
 
 fn none(program: &str, looked: &Path, variable: &str) -> Fail {
     let looked = looked.display();
     let why = format!("no session found in {looked}; set {variable}, or name the session file");
-    Fail::about(Exit::Input, &format!("--latest {program}"), &why)
+    Fail::about(Exit::Input, format!("--latest {program}"), &why)
 }
 
 fn newest(found: Vec<(SystemTime, PathBuf)>) -> Option<PathBuf> {

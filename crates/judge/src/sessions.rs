@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use conspectus::core::policy::{Clause, TriggerOption};
 use conspectus::wire::valid;
 use conspectus::{
-    CompactRequest, Conversation, Document, Embedded, OpenOptions, Options, Outcome, Reason,
-    RenderContext, compact, inspect,
+    CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
+    Reason, RenderContext, compact, inspect,
 };
 
 /// Triggers as shares of a conversation's size.

@@ -88,7 +88,7 @@ fn is_by_client(item: &Object<'_>) -> bool {
                 let text = Object::of(part).and_then(|part| part.string("text"));
                 text.is_some_and(|text| is_theirs(&text))
             };
-            !parts.is_empty() && parts.iter().all(|part| is_theirs(&part))
+            !parts.is_empty() && parts.iter().all(is_theirs)
         }
     }
 }

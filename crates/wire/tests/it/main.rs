@@ -6,6 +6,7 @@ mod anthropic;
 mod claude;
 mod claude_soup;
 mod codex;
+mod codex_soup;
 mod containers;
 mod langchain;
 mod openai;
