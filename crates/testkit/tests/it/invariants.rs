@@ -350,7 +350,7 @@ impl Host for Marks {
         let read = marks(document);
         let text: String = read.iter().map(|n| format!("[m{n}]")).collect();
         Ok(Reply {
-            text: ["Read: ", &text].concat(),
+            text: ["Read: ", &text].concat().into(),
             finish: Finish::Stop,
             usage: None,
         })
