@@ -21,6 +21,7 @@
 
 pub mod clock;
 pub mod faults;
+pub mod fuzz;
 pub mod model;
 pub mod rng;
 pub mod shape;
