@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::planted::{Bug, planted};
 use crate::policy::Placement;
 use crate::projection::{Block, BlockKind};
 use crate::view::Role;
@@ -97,7 +98,11 @@ pub fn defused(text: &str) -> String {
         let is_tag = inside
             .get(..TAG.len())
             .is_some_and(|name| name.eq_ignore_ascii_case(TAG));
-        out.push_str(if is_tag { "&lt;" } else { "<" });
+        out.push_str(if is_tag && !planted(Bug::OpenFrame) {
+            "&lt;"
+        } else {
+            "<"
+        });
         rest = &from[1..];
     }
     out.push_str(rest);

@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Weight;
 use crate::id::CallId;
+use crate::planted::{Bug, planted};
 use crate::policy::Keep;
 use crate::unit::{Call, Pos};
 use crate::view::{PartKind, Role};
@@ -221,7 +222,7 @@ impl Planner<'_> {
         }
         for (at, view) in branch.views().iter().enumerate() {
             let flags = view.flags;
-            if flags.pinned {
+            if flags.pinned && !planted(Bug::LostPin) {
                 self.mark(at, Stay::Pinned);
             }
             if flags.reminder {
@@ -256,7 +257,7 @@ impl Planner<'_> {
         let newest = (0..views.len())
             .rev()
             .find(|at| (self.present)(*at) && views[*at].is_user_request());
-        if let Some(at) = newest {
+        if let Some(at) = newest.filter(|_| !planted(Bug::CurrentRequestDropped)) {
             self.mark(at, Stay::CurrentRequest);
         }
         for at in (0..views.len()).rev() {
@@ -368,6 +369,9 @@ impl Planner<'_> {
 
     /// A unit stays whole if any member stays; the others stay for the same reason.
     fn whole_units(&mut self) {
+        if planted(Bug::CutInsideUnit) {
+            return;
+        }
         for unit in self.branch.units().iter().filter(|u| u.members.len() > 1) {
             if let Some(why) = unit.members.iter().filter_map(|m| self.why[*m]).min() {
                 unit.members.iter().for_each(|m| self.mark(*m, why));

@@ -161,7 +161,7 @@ fn halved(view: &MessageView, texts: &dyn Texts) -> Piece {
 fn script(pieces: impl Iterator<Item = Piece>) -> Projection {
     Projection {
         frozen: Arc::default(),
-        tail: pieces.collect(),
+        tail: Arc::new(pieces.collect()),
     }
 }
 

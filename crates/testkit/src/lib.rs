@@ -19,6 +19,7 @@
 //! assert_eq!(bytes, again.render(Format::OpenAi).body());
 //! ```
 
+pub mod campaign;
 pub mod clock;
 pub mod faults;
 pub mod fuzz;

@@ -25,6 +25,7 @@ use crate::id::{AttemptId, CallId, RecordId};
 use crate::ledger::Ledger;
 use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
 use crate::plan::Plan;
+use crate::planted::{Bug, planted};
 use crate::policy::{OnFailure, Policy, Strategy};
 use crate::projection::Piece;
 use crate::record::{Author, Patches, Record, Summary, Weights};
@@ -294,6 +295,9 @@ impl Attempt {
             CommitAck::Conflict => self.fail(Outcome::Conflict, None),
             CommitAck::Failed(failure) => self.fail(Outcome::Failed, Some(failure)),
             CommitAck::Unknown => {
+                if planted(Bug::AckForgotten) {
+                    return self.fail(Outcome::Failed, None);
+                }
                 self.outbox
                     .push_back(Effect::LookUp(self.s.attempt, record.id));
                 self.phase = Phase::Committing(record);

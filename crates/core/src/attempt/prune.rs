@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::attempt::Snapshot;
 use crate::count::Weight;
 use crate::patch::Patch;
+use crate::planted::{Bug, planted};
 use crate::policy::{Preset, Prune};
 use crate::prune::{Item, plan, shorten_as_nous};
 use crate::record::{Patches, Weights};
@@ -37,7 +38,12 @@ impl Pruned {
         let positions: Vec<Pos> = (0..s.branch.len())
             .filter(|at| !s.was_folded(*at))
             .collect();
-        let already = |at: Pos| -> &[Patch] { before.get(&s.branch.path()[at]).map_or(&[], |p| p) };
+        let already = |at: Pos| -> &[Patch] {
+            if planted(Bug::PruneAgain) {
+                return &[];
+            }
+            before.get(&s.branch.path()[at]).map_or(&[], |p| p)
+        };
         let (new, saved) = if s.policy.strict_parity && s.policy.preset == Preset::Nous {
             as_nous(s, &positions, already, &limits, src)
         } else {

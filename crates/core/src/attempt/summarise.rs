@@ -9,6 +9,7 @@ use crate::effect::{
 };
 use crate::id::Ident;
 use crate::parity::{self, Given};
+use crate::planted::{Bug, planted};
 use crate::policy::Preset;
 use crate::project;
 use crate::projection::Piece;
@@ -21,6 +22,8 @@ use crate::unit::Pos;
 const MAX_LEVELS: u32 = 8;
 /// The first wait before a call is tried again; it doubles.
 const FIRST_WAIT_MS: Millis = 1_000;
+/// What the frame of a document and the words that ask for a better answer take at most.
+const OVERHEAD_TOKENS: u64 = 64;
 /// No chunk is made smaller than this.
 const LEAST_CHUNK_TOKENS: u64 = 256;
 
@@ -59,12 +62,13 @@ impl Work {
         let route = attempt.s.routes[candidate].clone();
         let summary = &attempt.s.policy.summary;
         let instruction = attempt.instruction(None);
-        let overhead = src.counter.tokens(src.counter.text(&instruction)) + 64;
+        let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
         // A peer that trims makes one call of what is left.
         let trim = summary
             .trim_tokens
             .filter(|_| !attempt.s.policy.follows_peer());
         let most = route.max_input.min(trim.unwrap_or(u64::MAX));
+        let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
             chunk_tokens: most.saturating_sub(overhead).max(LEAST_CHUNK_TOKENS),
@@ -94,9 +98,10 @@ impl Work {
                 text: "".into(),
                 key,
             }];
-            let tokens = attempt.s.size.tokens;
-            // A conversation that does not fit its own model any more cannot be replayed to it.
-            if tokens > self.route.max_input {
+            let tokens = attempt.replay_tokens(&attempt.instruction(None), src);
+            // A conversation that does not fit its own model any more cannot be replayed to it. A repaired
+            // instruction is longer.
+            if tokens + OVERHEAD_TOKENS > self.route.max_input {
                 self.route.replay = false;
             }
         }
@@ -164,7 +169,7 @@ impl Attempt {
         let instruction = self.instruction(work.repair);
         let max_output_tokens = self.s.policy.summary.max_tokens.min(work.route.max_output);
         let (input, input_tokens) = if work.route.replay && work.level == 0 {
-            let tokens = self.s.size.tokens + src.counter.tokens(src.counter.text(&instruction));
+            let tokens = self.replay_tokens(&instruction, src);
             let conversation = self.conversation();
             (
                 SummaryInput::Replay {
@@ -187,6 +192,12 @@ impl Attempt {
             input_tokens,
             max_output_tokens,
         }
+    }
+
+    /// What the conversation and the instruction behind it hold, whatever part of it the policy counts.
+    fn replay_tokens(&self, instruction: &str, src: Sources<'_>) -> u64 {
+        let size = &self.s.size;
+        size.tokens.max(size.request) + src.counter.tokens(src.counter.text(instruction))
     }
 
     /// The conversation as it was sent last, patches included.
@@ -225,6 +236,9 @@ impl Attempt {
         passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
             self.patches_at(at)
         }));
+        if planted(Bug::CoverageHole) && passages.len() > 1 {
+            passages.pop();
+        }
         passages
     }
 

@@ -7,6 +7,7 @@ use super::{HeadCause, HeadChange, Sources, Thread};
 use crate::effect::{CommitAck, Delta, Expect, Failure};
 use crate::id::{AttemptId, NodeId, RecordId};
 use crate::ledger::Ledger;
+use crate::planted::{Bug, planted};
 use crate::record::{RECORD_FORMAT, Record};
 use crate::unit::Pos;
 use crate::window::Branch;
@@ -72,7 +73,9 @@ impl Thread {
         });
         let is_removed = |at: usize| at < end && record.removed.contains(path[at]);
         answered
-            || (0..end).any(|at| self.branch.view(at).flags.pinned && is_removed(at))
+            || (0..end).any(|at| {
+                self.branch.view(at).flags.pinned && is_removed(at) && !planted(Bug::LostPin)
+            })
             || units
                 .calls()
                 .iter()

@@ -5,8 +5,10 @@ use std::sync::Arc;
 
 use super::{Sources, Thread};
 use crate::policy::PruneWhen;
+use crate::project::tail_piece;
+use crate::projection::Piece;
 use crate::prune::shorten;
-use crate::record::Weights;
+use crate::record::{Patches, Weights};
 use crate::unit::Pos;
 
 /// What was decided since the record.
@@ -17,7 +19,7 @@ pub(super) struct Live {
     /// The first position that was not looked at yet.
     seen: Pos,
     /// What the decisions save, in weight.
-    pub(super) saved: u64,
+    pub(super) saved: i64,
     /// What the shortened messages weigh.
     pub(super) weights: Weights,
 }
@@ -40,12 +42,22 @@ impl Thread {
                 break;
             };
             let view = self.branch.view(at).clone();
-            let patches = shorten(&view, src.texts, &limits, &[]);
+            // What is not sent saves nothing when it is shorter.
+            let edits =
+                match tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
+                    None => continue,
+                    Some(Piece::Edit(_, edits)) => edits.to_vec(),
+                    Some(_) => Vec::new(),
+                };
+            let mut patches = shorten(&view, src.texts, &limits, &[]);
+            patches.retain(|p| edits.iter().all(|edit| edit.part() != p.part()));
             if !patches.is_empty() {
-                let (node, before) = (self.branch.path()[at], self.branch.weight(at, at + 1));
-                let weight = src.counter.patched(&view, src.texts, &patches);
-                self.live.saved += before.saturating_sub(weight);
-                self.live.weights.insert(node, weight);
+                let node = self.branch.path()[at];
+                let weigh = |patches: &[_]| src.counter.patched(&view, src.texts, patches);
+                let both = [edits.as_slice(), &patches].concat();
+                // Some counters find a short text with a marker heavier than a longer one without.
+                self.live.saved += weigh(&edits).cast_signed() - weigh(&both).cast_signed();
+                self.live.weights.insert(node, weigh(&patches));
                 self.live_patches.insert(node, Arc::from(patches));
                 self.show_again(at);
             }

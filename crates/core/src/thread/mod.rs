@@ -29,6 +29,7 @@ use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::patch::Patch;
+use crate::planted::{Bug, planted};
 use crate::policy::Policy;
 use crate::project::{self, Shape};
 use crate::projection::{Piece, Projection};
@@ -149,6 +150,8 @@ pub struct Thread {
     tail: tail::Tail,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
+    /// Under which record each report of a size came: it measured what that record showed.
+    reports: BTreeMap<NodeId, Option<RecordId>>,
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
@@ -180,6 +183,7 @@ impl Thread {
             frozen: Frozen::default(),
             tail: tail::Tail::default(),
             anchor: None,
+            reports: BTreeMap::new(),
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
@@ -201,6 +205,7 @@ impl Thread {
             let node = self.history.append(self.branch.head(), view.clone());
             self.ledger.fold(&view, src.texts);
             if view.usage.as_ref().is_some_and(|u| u.input > 0) {
+                self.reports.insert(node, self.active);
                 self.anchor = Some(self.branch.len());
             }
             Arc::make_mut(&mut self.branch).push(node, view, weight);
@@ -223,6 +228,9 @@ impl Thread {
     /// Weight of a message after the record that is not sent: answers to calls that were folded before.
     fn unsent_of(&self, at: Pos, src: Sources<'_>) -> Weight {
         let weight = self.branch.weight(at, at + 1);
+        if planted(Bug::UnsentCounted) {
+            return 0;
+        }
         match project::tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
             None => weight,
             Some(Piece::Edit(_, edits)) => {
@@ -296,6 +304,7 @@ impl Thread {
         if let Some(at) = newest {
             let node = self.branch.path()[at];
             self.annotate(node, |view| view.usage = Some(usage));
+            self.reports.insert(node, self.active);
             self.anchor = Some(at).filter(|at| *at >= self.frozen.end);
         }
     }
@@ -474,6 +483,9 @@ impl Thread {
             }
         }
         frozen.pieces = Arc::from(pieces);
+        if planted(Bug::LateMessageLost) {
+            frozen.end = self.branch.len();
+        }
         self.frozen = frozen;
         self.unsent = (end..self.branch.len())
             .map(|at| self.unsent_of(at, src))
@@ -482,13 +494,19 @@ impl Thread {
         self.show_tail();
     }
 
+    /// The newest report that measured what is shown now. One from before a commit did not, nor did one from
+    /// before an undo, also where its message stands behind the record in force.
     fn newest_report(&self) -> Option<Pos> {
-        (self.frozen.end..self.branch.len()).rev().find(|at| {
-            self.branch
-                .view(*at)
-                .usage
-                .as_ref()
-                .is_some_and(|u| u.input > 0)
+        let from = if planted(Bug::StaleUsage) {
+            0
+        } else {
+            self.frozen.end
+        };
+        (from..self.branch.len()).rev().find(|at| {
+            let under = self.reports.get(&self.branch.path()[*at]);
+            let usage = self.branch.view(*at).usage.as_ref();
+            let is_stale = under != Some(&self.active) && !planted(Bug::StaleUsage);
+            usage.is_some_and(|u| u.input > 0) && !is_stale
         })
     }
 }
