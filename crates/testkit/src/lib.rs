@@ -22,6 +22,7 @@
 pub mod campaign;
 pub mod clock;
 pub mod faults;
+pub mod fuzz;
 pub mod model;
 pub mod rng;
 pub mod shape;

@@ -28,7 +28,7 @@ use crate::plan::Plan;
 use crate::planted::{Bug, planted};
 use crate::policy::{OnFailure, Policy, Strategy};
 use crate::projection::Piece;
-use crate::record::{Patches, Record, Summary, Weights};
+use crate::record::{Author, Patches, Record, Summary, Weights};
 use crate::thread::{Fixed, Size, Sources};
 use crate::unit::Pos;
 use crate::window::Branch;
@@ -214,6 +214,10 @@ impl Attempt {
             Phase::Summarise => {
                 if self.s.routes.is_empty() || self.s.policy.summary.strategy == Strategy::Digest {
                     self.digest(src);
+                } else if let Some(text) = self.canned(src) {
+                    let author = Author::Digest;
+                    let text = text.into();
+                    self.summarised(Summary { text, author }, src);
                 } else {
                     self.phase = Phase::Working(Box::new(Work::new(0, self, src)));
                 }

@@ -8,12 +8,15 @@ use crate::effect::{
     SummaryRequest,
 };
 use crate::id::Ident;
+use crate::parity::{self, Given};
 use crate::planted::{Bug, planted};
+use crate::policy::Preset;
 use crate::project;
 use crate::projection::Piece;
 use crate::record::{Author, Summary};
 use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
+use crate::unit::Pos;
 
 /// Summaries of summaries; each level is smaller than the one below.
 const MAX_LEVELS: u32 = 8;
@@ -60,7 +63,11 @@ impl Work {
         let summary = &attempt.s.policy.summary;
         let instruction = attempt.instruction(None);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
-        let most = route.max_input.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        // A peer that trims makes one call of what is left.
+        let trim = summary
+            .trim_tokens
+            .filter(|_| !attempt.s.policy.follows_peer());
+        let most = route.max_input.min(trim.unwrap_or(u64::MAX));
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
@@ -219,7 +226,13 @@ impl Attempt {
             .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
             .into_iter()
             .collect();
-        let going: Vec<_> = s.plan.going().collect();
+        let mut going: Vec<_> = s.plan.going().collect();
+        if let Some(given) = self.given(&going, src) {
+            going = given.messages;
+            if !given.earlier {
+                passages.clear();
+            }
+        }
         passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
             self.patches_at(at)
         }));
@@ -227,6 +240,28 @@ impl Attempt {
             passages.pop();
         }
         passages
+    }
+
+    /// What the preset's original would give its summariser, where it is followed and gives less than all.
+    fn given(&self, going: &[Pos], src: Sources<'_>) -> Option<Given> {
+        let s = &self.s;
+        let weight = |at: &Pos| {
+            src.counter
+                .patched(s.branch.view(*at), src.texts, self.patches_at(*at))
+        };
+        let tokens = |some: &[Pos]| src.counter.tokens(some.iter().map(weight).sum());
+        let trim = s.policy.summary.trim_tokens;
+        self.s
+            .policy
+            .follows_peer()
+            .then(|| parity::given(&s.branch, going, &tokens, trim, s.policy.preset))?
+    }
+
+    /// The summary that LangChain's middleware takes without a call when its trimming leaves nothing.
+    pub(super) fn canned(&self, src: Sources<'_>) -> Option<&'static str> {
+        let going: Vec<_> = self.s.plan.going().collect();
+        let is_empty = self.given(&going, src)?.messages.is_empty();
+        is_empty.then_some(parity::NOTHING_LEFT)
     }
 
     /// Something happened to a call or the cache.
@@ -253,7 +288,16 @@ impl Attempt {
     }
 
     fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
-        match summary::accept(reply) {
+        let accepted = match summary::accept(reply) {
+            // LangChain's middleware takes it.
+            Err(Refusal::Blank)
+                if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
+            {
+                Ok("")
+            }
+            accepted => accepted,
+        };
+        match accepted {
             Ok(text) => {
                 let text: Arc<str> = text.into();
                 self.outbox

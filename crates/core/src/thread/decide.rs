@@ -258,7 +258,8 @@ impl Thread {
             true => (size.tokens + size.tokens / 2).min(limit),
             false => size.tokens + self.minimum_gain(size.tokens),
         };
-        self.is_triggered(&size).then_some(until)
+        // The peers have no such restraint.
+        (self.is_triggered(&size) && !self.policy.follows_peer()).then_some(until)
     }
 
     fn irreducible_reasons(&self, size: &Size) -> Vec<Reason> {
@@ -322,7 +323,7 @@ impl Thread {
             "what is kept is what would be made anew"
         );
         let weight = |at| self.weight_at(at);
-        if self.policy.strict_parity && self.policy.preset != Preset::Default {
+        if self.policy.follows_peer() {
             return parity::plan(&self.branch, &present, &weight, budget, self.policy.preset);
         }
         let first = plan(&self.branch, &present, &weight, &rules);

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod formats;
+mod fuzz;
 mod invariants;
 mod scenarios;
 mod shapes;
