@@ -34,6 +34,11 @@ pub(crate) fn fraction(node: &Node) -> Result<f64, Problem> {
     number.ok_or_else(|| wrong(node, FRACTION))
 }
 
+/// Any number.
+pub(crate) fn real(node: &Node) -> Option<f64> {
+    scalar(node).and_then(parse_real)
+}
+
 /// A text that is not blank.
 pub(crate) fn text(node: &Node, expected: &str) -> Result<String, Problem> {
     match scalar(node) {

@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::frame;
 use crate::id::CallId;
 use crate::patch::{Patch, PatchCause};
+use crate::planted::{Bug, planted};
 use crate::projection::{Block, BlockKind, Piece};
 use crate::record::{Patches, Summary};
 use crate::unit::{Call, Pos};
@@ -40,6 +41,9 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         .summary
         .map(|(s, at)| frame::blocks(&s.text, at))
         .unwrap_or_default();
+    if planted(Bug::SummaryTwice) {
+        blocks.extend(blocks.clone());
+    }
     let leading = branch.leading_system();
     for at in 0..end {
         if at == leading {
@@ -51,6 +55,11 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         }
     }
     pieces.extend(blocks.drain(..).map(Piece::Insert));
+    if planted(Bug::SwappedOrder)
+        && let [.., a, b] = pieces.as_mut_slice()
+    {
+        std::mem::swap(a, b);
+    }
     pieces
 }
 
@@ -95,8 +104,11 @@ pub fn dangling<'a>(
         view.is_user_request() || view.role == Role::Assistant
     });
     branch.units().open_calls().filter(move |call| {
+        // Who speaks in the message that answers the others of a batch has moved on too.
         let moved_on = passed.is_some_and(|at| {
-            at > call.at && branch.units().index_of(at) != branch.units().index_of(call.at)
+            let units = branch.units();
+            let speaks = branch.view(at).is_user_request();
+            at > call.at && (speaks || units.index_of(at) != units.index_of(call.at))
         });
         moved_on && !pending.contains(&call.id)
     })
@@ -141,10 +153,11 @@ struct Repairs {
 impl Repairs {
     fn of(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Self {
         let units = branch.units();
+        let shown = |at: Pos| at < end && !(shape.is_folded)(at);
         let mut extra: BTreeSet<_> = units
             .orphans()
             .iter()
-            .filter(|(at, _)| *at < end)
+            .filter(|(at, _)| shown(*at))
             .copied()
             .collect();
         for call in units.calls() {
@@ -154,8 +167,11 @@ impl Repairs {
                 false if shape.pending.contains(&call.id) => call.answers.len(),
                 false => 1,
             };
-            let late = call.answers.iter().skip(from).filter(|(at, _)| *at < end);
+            let late = call.answers.iter().skip(from).filter(|(at, _)| shown(*at));
             extra.extend(late.copied());
+        }
+        if planted(Bug::OrphanKept) {
+            extra.clear();
         }
         let mut stand_ins = Vec::new();
         for call in
@@ -174,6 +190,9 @@ impl Repairs {
                     text,
                 },
             ));
+        }
+        if planted(Bug::StandInMissing) {
+            stand_ins.clear();
         }
         stand_ins.sort_by_key(|(at, _)| *at);
         Self { extra, stand_ins }

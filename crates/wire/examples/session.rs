@@ -114,7 +114,7 @@ fn project(
     }
     Projection {
         frozen: pieces.into(),
-        tail: Vec::new(),
+        tail: Default::default(),
     }
 }
 

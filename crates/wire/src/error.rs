@@ -9,6 +9,9 @@ pub enum ReadError {
     /// Nothing but space.
     #[error("the file is empty, expected a conversation as JSON or JSON lines")]
     Empty,
+    /// More than places in it can be told apart.
+    #[error("the file is larger than 4 GiB, the most that can be read; split it")]
+    TooLarge,
     /// Not text.
     #[error(
         "line {line}: byte {byte:#04x} at offset {offset} is not UTF-8, convert the file to UTF-8 first"
@@ -61,6 +64,11 @@ pub enum ReadError {
     /// This build has no reader for the format.
     #[error("this build does not read {0} files")]
     NoReader(Format),
+}
+
+impl ReadError {
+    /// The largest file, in bytes: lengths and places of texts are 32 bits wide.
+    pub const MAX_BYTES: u64 = u32::MAX as u64;
 }
 
 /// Something in a file that could not be understood and was kept as it is.

@@ -272,6 +272,7 @@ fn json_has_everything() {
     assert_eq!(
         keys(&report),
         [
+            "advice",
             "command",
             "errors",
             "exit_code",

@@ -6,13 +6,15 @@ use crate::frame;
 use crate::id::NodeId;
 use crate::outcome::{Measured, Reason};
 use crate::patch::Patch;
-use crate::plan::Fate;
+use crate::plan::{Fate, Stay};
 use crate::policy::Placement;
-use crate::project::{STAND_IN, dangling};
+use crate::project::{self, Shape, dangling};
+use crate::projection::Piece;
 use crate::ranges::NodeRanges;
 use crate::record::{Patches, RECORD_FORMAT, Record, Summary};
 use crate::thread::Sources;
 use crate::unit::Pos;
+use crate::view::Role;
 
 impl Snapshot {
     /// Patches in force when the attempt began.
@@ -31,21 +33,6 @@ impl Snapshot {
         self.active
             .as_ref()
             .is_some_and(|r| r.removed.contains(self.branch.path()[at]))
-    }
-
-    /// What the messages at these positions weigh as they are sent with `patches`.
-    pub(super) fn weight(
-        &self,
-        positions: impl Iterator<Item = Pos>,
-        patches: &Patches,
-        src: Sources<'_>,
-    ) -> Weight {
-        positions
-            .map(|at| {
-                let edits: &[Patch] = patches.get(&self.branch.path()[at]).map_or(&[], |p| p);
-                src.counter.patched(self.branch.view(at), src.texts, edits)
-            })
-            .sum()
     }
 }
 
@@ -91,7 +78,7 @@ impl Attempt {
             .iter()
             .filter(|(node, _)| !removed.contains(**node));
         let patches: Patches = patches.map(|(node, p)| (*node, p.clone())).collect();
-        let placement = s.policy.placement;
+        let placement = self.placement();
         let after = self.tokens_after(&summary.text, src);
         let shown = frame_weight(&summary.text, placement, src);
         let folded = s
@@ -158,9 +145,24 @@ impl Attempt {
         }
     }
 
+    /// How the summary is shown. As a system message only where a user speaks first behind it: no provider takes
+    /// a conversation that the assistant begins.
+    pub(super) fn placement(&self) -> Placement {
+        let s = &self.s;
+        let first = s
+            .plan
+            .staying()
+            .find(|(_, why)| *why != Stay::LeadingSystem);
+        let user_first = first.is_none_or(|(at, _)| s.branch.view(at).role == Role::User);
+        match s.policy.placement {
+            Placement::System if !user_first && !s.policy.strict_parity => Placement::Message,
+            placement => placement,
+        }
+    }
+
     /// The estimate of the request with `summary` in force.
     pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
-        let shown = frame_weight(summary, self.s.policy.placement, src);
+        let shown = frame_weight(summary, self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + shown)
     }
@@ -168,12 +170,27 @@ impl Attempt {
     /// What stays whatever the summary says, stand-ins for answers that never came included.
     pub(super) fn staying_weight(&self, src: Sources<'_>) -> Weight {
         let s = &self.s;
-        let stays = |at: Pos| matches!(s.plan.fates[at], Fate::Stays(_));
-        let stand_ins = dangling(&s.branch, &s.pending)
-            .filter(|call| stays(call.at))
-            .count() as Weight;
-        let messages = s.weight(s.plan.staying().map(|(at, _)| at), &self.patches, src);
-        messages + stand_ins * src.counter.added_message(STAND_IN)
+        let shape = Shape {
+            is_folded: &|at| !matches!(s.plan.fates[at], Fate::Stays(_)),
+            patches: &self.patches,
+            summary: None,
+            pending: &s.pending,
+        };
+        // As it will be rendered: without answers that nothing asked for.
+        let mut positions = 0..s.branch.len();
+        let mut position = |handle| positions.find(|at| s.branch.view(*at).handle == handle);
+        let pieces = project::frozen(&s.branch, s.branch.len(), &shape);
+        let weight = |piece: &Piece| match piece {
+            Piece::Insert(block) => src.counter.added_message(&block.text),
+            Piece::Keep(handle) => position(*handle).map_or(0, |at| s.branch.weight(at, at + 1)),
+            Piece::Edit(handle, edits) => {
+                position(*handle).map_or(0, |at| match self.patches.get(&s.branch.path()[at]) {
+                    Some(known) if known == edits => s.branch.patched_weight(at, &self.weights),
+                    _ => src.counter.patched(s.branch.view(at), src.texts, edits),
+                })
+            }
+        };
+        pieces.iter().map(weight).sum()
     }
 }
 

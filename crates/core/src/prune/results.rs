@@ -7,6 +7,7 @@ use super::headtail::{
 };
 use super::marker::{Length, reference};
 use crate::patch::{Patch, PatchCause, Patched, Site};
+use crate::planted::{Bug, planted};
 use crate::policy::Prune;
 use crate::view::{MessageView, PartKind, PartRef, Texts};
 
@@ -34,6 +35,10 @@ pub(super) fn shorten_some(
 ) -> Vec<Patch> {
     let limit = usize::try_from(limits.max_result_chars).unwrap_or(usize::MAX);
     if limit == 0 || message.flags.pinned || message.flags.partial {
+        return Vec::new();
+    }
+    let all: usize = message.parts.iter().map(|part| part.len as usize).sum();
+    if all <= limit {
         return Vec::new();
     }
     let pieces = pieces_of_results(message);
@@ -114,6 +119,7 @@ impl<'a> ResultText<'a> {
     fn shortened(&self, limit: usize) -> Vec<Patch> {
         let total: usize = self.open.iter().map(|piece| piece.chars).sum();
         let limit = limit.saturating_sub(self.decided);
+        let limit = limit << u32::from(planted(Bug::PruneOverLimit));
         match self.open.as_slice() {
             _ if total <= limit => Vec::new(),
             [piece] => head_and_tail(&piece.text, limit, Length::Long)

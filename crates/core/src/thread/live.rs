@@ -5,7 +5,10 @@ use std::sync::Arc;
 
 use super::{Sources, Thread};
 use crate::policy::PruneWhen;
+use crate::project::tail_piece;
+use crate::projection::Piece;
 use crate::prune::shorten;
+use crate::record::{Patches, Weights};
 use crate::unit::Pos;
 
 /// What was decided since the record.
@@ -16,7 +19,9 @@ pub(super) struct Live {
     /// The first position that was not looked at yet.
     seen: Pos,
     /// What the decisions save, in weight.
-    pub(super) saved: u64,
+    pub(super) saved: i64,
+    /// What the shortened messages weigh.
+    pub(super) weights: Weights,
 }
 
 impl Thread {
@@ -37,20 +42,34 @@ impl Thread {
                 break;
             };
             let view = self.branch.view(at).clone();
-            let patches = shorten(&view, src.texts, &limits, &[]);
+            // What is not sent saves nothing when it is shorter.
+            let edits =
+                match tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
+                    None => continue,
+                    Some(Piece::Edit(_, edits)) => edits.to_vec(),
+                    Some(_) => Vec::new(),
+                };
+            let mut patches = shorten(&view, src.texts, &limits, &[]);
+            patches.retain(|p| edits.iter().all(|edit| edit.part() != p.part()));
             if !patches.is_empty() {
-                let before = src.counter.message(&view, src.texts);
-                self.live.saved +=
-                    before.saturating_sub(src.counter.patched(&view, src.texts, &patches));
-                self.live_patches
-                    .insert(self.branch.path()[at], Arc::from(patches));
+                let node = self.branch.path()[at];
+                let weigh = |patches: &[_]| src.counter.patched(&view, src.texts, patches);
+                let both = [edits.as_slice(), &patches].concat();
+                // Some counters find a short text with a marker heavier than a longer one without.
+                self.live.saved += weigh(&edits).cast_signed() - weigh(&both).cast_signed();
+                self.live.weights.insert(node, weigh(&patches));
+                self.live_patches.insert(node, Arc::from(patches));
+                self.show_again(at);
             }
         }
     }
 
     /// Starts over behind the record after it or the head changed.
     pub(super) fn restart_live(&mut self, src: Sources<'_>) {
-        self.live_patches.clear();
+        if !self.live_patches.is_empty() {
+            self.live_patches.clear();
+            self.show_tail();
+        }
         self.live = Live {
             seen: self.frozen.end,
             ..Live::default()

@@ -65,6 +65,25 @@ impl Document {
         read::open(Arc::new(Source::new(bytes)?), options)
     }
 
+    /// The file itself.
+    pub fn bytes(&self) -> &[u8] {
+        self.source.text().as_bytes()
+    }
+
+    /// The file itself, handed back without a copy where nobody else holds it.
+    pub fn into_bytes(self) -> Vec<u8> {
+        let Self {
+            source,
+            conversations,
+            ..
+        } = self;
+        drop(conversations);
+        match Arc::try_unwrap(source) {
+            Ok(source) => source.into_bytes(),
+            Err(shared) => shared.text().as_bytes().to_vec(),
+        }
+    }
+
     /// The format of its messages.
     pub fn format(&self) -> Format {
         self.format

@@ -39,22 +39,28 @@ pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Documen
             shape::of_lines(&source, lines)?
         }
     };
+    // Listing an array reads all of it, so that is done once.
+    let lists: Vec<Vec<Span>> = found
+        .iter()
+        .map(|found| spans(source.text(), &found.messages))
+        .collect();
     let format = match options.format {
         Some(format) => format,
         None => {
-            refuse_strangers(&source, &found)?;
-            detect_in(source.text(), &found)
+            refuse_strangers(&source, &found, &lists)?;
+            detect_in(source.text(), &found, &lists)
         }
     };
     let Some(dialect) = dialect(format) else {
         return Err(ReadError::NoReader(format));
     };
     let mut conversations = Vec::with_capacity(found.len());
-    for found in found {
+    for (found, spans) in found.into_iter().zip(lists) {
         conversations.push(conversation(
             &source,
             dialect,
             found,
+            spans,
             options.lenient,
             &mut faults,
         )?);
@@ -115,7 +121,11 @@ fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fa
 }
 
 /// A list in which nothing looks like a message is some other list, whatever it is called.
-fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
+fn refuse_strangers(
+    source: &Source,
+    found: &[Found],
+    lists: &[Vec<Span>],
+) -> Result<(), ReadError> {
     let text = source.text();
     let mut first = None;
     let is_value = |found: &Found| matches!(found.messages, Messages::Value { .. });
@@ -123,7 +133,7 @@ fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
         return Ok(());
     }
     let (mut items, mut others) = (false, false);
-    for span in found.iter().flat_map(|found| spans(text, &found.messages)) {
+    for span in lists.iter().flatten() {
         let object = Object::of(span.text(text)).unwrap_or_default();
         if object.get("role").is_some() || detect::is_langchain(&object) {
             return Ok(());
@@ -144,13 +154,13 @@ fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
     }
 }
 
-fn detect_in(text: &str, found: &[Found]) -> Format {
+fn detect_in(text: &str, found: &[Found], lists: &[Vec<Span>]) -> Format {
     let requests = found.iter().filter_map(|found| match found.messages {
         Messages::Array { request, .. } => Some(request?.text(text)),
         Messages::Value { request, .. } => Some(request.text(text)),
         Messages::Lines(_) => None,
     });
-    let messages = found.iter().flat_map(|found| spans(text, &found.messages));
+    let messages = lists.iter().flatten();
     detect::format(requests, messages.map(|span| span.text(text)))
 }
 
@@ -171,30 +181,26 @@ fn conversation(
     source: &Arc<Source>,
     dialect: &dyn Dialect,
     found: Found,
+    spans: Vec<Span>,
     lenient: bool,
     faults: &mut Vec<Fault>,
 ) -> Result<Conversation, ReadError> {
     let text = source.text();
     let mut conversation = Conversation::new(found.label, Arc::clone(source));
     let request = match found.messages {
-        Messages::Array { request, .. } => request,
-        Messages::Value { request, .. } => Some(request),
+        Messages::Array { array, request } => {
+            conversation.list = List::Array { array, request };
+            request
+        }
+        Messages::Value { value, request } => {
+            conversation.list = List::Value(value);
+            Some(request)
+        }
         Messages::Lines(_) => None,
     };
     if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
         conversation.fixed = dialect.fixed(&request);
     }
-    let spans = match found.messages {
-        Messages::Lines(lines) => lines,
-        Messages::Value { value, .. } => {
-            conversation.list = List::Value(value);
-            vec![value]
-        }
-        Messages::Array { array, request } => {
-            conversation.list = List::Array { array, request };
-            elements(text, array)
-        }
-    };
     for (index, span) in spans.into_iter().enumerate() {
         let handle = Handle(u32::try_from(index).unwrap_or(u32::MAX));
         let read = match depth(span.text(text)) {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::conversation::Conversation;
-use crate::json::{Array, Span, compact};
+use crate::json::{Span, compact};
 
 use super::Slot;
 
@@ -11,8 +11,8 @@ use super::Slot;
 /// those that change place, are spaced like the list's second message.
 pub(crate) fn array(conversation: &Conversation, array: Span, slots: &[Slot]) -> String {
     let source = conversation.source.text();
-    let elements = Array::of(array.text(source)).unwrap_or_default().0;
-    let spans: Vec<_> = elements.iter().map(|e| Span::of(source, e)).collect();
+    // Every element of the array is a message.
+    let spans: Vec<Span> = conversation.messages.iter().map(|m| m.span).collect();
     let mut out = String::with_capacity(array.len());
     out.push('[');
     let gap = |n: usize| {

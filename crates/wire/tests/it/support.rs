@@ -47,7 +47,7 @@ pub(crate) fn lenient(text: &str) -> Document {
 pub(crate) fn script(pieces: impl IntoIterator<Item = Piece>) -> Projection {
     Projection {
         frozen: Arc::default(),
-        tail: pieces.into_iter().collect(),
+        tail: Arc::new(pieces.into_iter().collect()),
     }
 }
 
