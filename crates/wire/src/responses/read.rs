@@ -8,7 +8,7 @@ use conspectus_core::view::{ContentForm, MessageView, PartKind, Role};
 use super::{calls, finish};
 use crate::conversation::{Conversation, Emptied, Fixed, Home, Message, TextAt};
 use crate::error::Fault;
-use crate::json::{Array, Kind, Object, Span, string};
+use crate::json::{Kind, Object, Span, string};
 use crate::openai;
 use crate::read::{Builder, Odd, Reader, content, object, opaque};
 
@@ -75,14 +75,21 @@ pub(crate) fn item(
             let mut builder = begin(Role::Assistant);
             let sealed = item.string("encrypted_content");
             let bound = sealed.is_some_and(|text| !text.is_empty());
-            let texts = ["summary", "content"]
+            let lists = ["summary", "content"]
                 .iter()
-                .filter_map(|key| item.value(key));
-            let text = texts
-                .filter(|list| Array::of(list).is_some_and(|list| !list.0.is_empty()))
-                .map(|list| TextAt::Json(Span::of(source, list)));
-            let text = text.into_iter().next().unwrap_or(TextAt::Nowhere);
-            builder.push(PartKind::Reasoning { bound }, text, span, Home::Whole);
+                .filter_map(|key| item.array(key));
+            let list = lists.into_iter().find(|list| !list.0.is_empty());
+            let texts = list.iter().flat_map(|list| &list.0).filter_map(|part| {
+                let text = Object::of(part)?.value("text")?;
+                (Kind::of(text) == Kind::String).then(|| TextAt::String(Span::of(source, text)))
+            });
+            let mut texts: Vec<_> = texts.collect();
+            if texts.is_empty() {
+                texts.push(TextAt::Nowhere);
+            }
+            for text in texts {
+                builder.push(PartKind::Reasoning { bound }, text, span, Home::Whole);
+            }
             return blocks(builder, handle, span, id);
         }
         "additional_tools" => {

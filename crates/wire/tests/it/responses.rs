@@ -40,7 +40,7 @@ fn items_as_views() {
             r#"system: opaque additional_tools={"type":"additional_tools","role":"developer","tools":[]}"#,
             "system: text=rules",
             "user: text=first",
-            r#"assistant: sealed=[{"type":"summary_text","text":"hm"}]"#,
+            "assistant: sealed=hm",
             r#"assistant: call c1 run={"cmd":"ls"}"#,
             "assistant: call c2 exec=text",
             r#"tool: result c1 - failed={"output":"no","metadata":{"exit_code":1}}"#,
