@@ -11,11 +11,13 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+type Model = dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>;
+
 /// A conversation, its thread, and how the outside behaves.
 struct Scene {
     said: Conversation,
     thread: Thread,
-    model: Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>,
+    model: Box<Model>,
     calls: usize,
     events: Vec<Event>,
     log: Vec<Input>,
