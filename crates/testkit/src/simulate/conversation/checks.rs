@@ -110,7 +110,8 @@ impl Scene<'_> {
                 Piece::Keep(handle) | Piece::Edit(handle, _) => known.contains(handle),
                 // What came late may be what a call was passed over by.
                 Piece::Insert(block) => {
-                    !(came_late && is_after) || !matches!(block.kind, BlockKind::Answer { .. })
+                    let is_stand_in = matches!(block.kind, BlockKind::Answer { .. });
+                    !(came_late && is_after && is_stand_in)
                 }
             }));
             counter.tokens(fixed + weighed.messages + weighed.blocks)
