@@ -15,7 +15,7 @@ use conspectus::core::policy::{
 };
 use conspectus::core::projection::{BlockKind, Piece, Projection};
 use conspectus::core::thread::Fixed;
-use conspectus::core::view::{MessageView, PartKind, Role, Texts};
+use conspectus::core::view::{MessageView, PartKind, Role};
 use conspectus::{
     Decision, Document, Embedded, Host, Manual, ModelProfile, OpenOptions, Policy, Report, Sources,
     Thread, drive,
@@ -350,7 +350,7 @@ impl Host for Marks {
         let read = marks(document);
         let text: String = read.iter().map(|n| format!("[m{n}]")).collect();
         Ok(Reply {
-            text: ["Read: ", &text].concat(),
+            text: ["Read: ", &text].concat().into(),
             finish: Finish::Stop,
             usage: None,
         })
