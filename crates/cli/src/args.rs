@@ -24,8 +24,8 @@ const ABOUT: &str = "\
 Keeps long conversations of LLM agents inside the model's context window.
 
 Shortens oversized tool results, replaces the older part by a summary, and keeps what must not be lost:
-the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI chat,
-Anthropic, LangChain and Claude Code files, and finds out by itself which one a file is.";
+the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI chat and
+Responses, Anthropic, LangChain, Claude Code and Codex files, and finds out by itself which one a file is.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -193,7 +193,7 @@ pub(crate) struct ReadArgs {
     #[arg(value_name = "FILE", required_unless_present = "latest")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// The newest session of this program instead of a file: claude (Claude Code)
+    /// Instead of a file the newest session of a program: claude (Claude Code) or codex
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -203,7 +203,7 @@ pub(crate) struct ReadArgs {
     )]
     pub(crate) latest: Option<Program>,
 
-    /// The format: openai, anthropic, langchain or claude [default: found by content]
+    /// openai, anthropic, langchain, claude, responses or codex [default: by content]
     #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     pub(crate) format: Option<conspectus::Format>,
 
@@ -216,6 +216,7 @@ pub(crate) struct ReadArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Program {
     Claude,
+    Codex,
 }
 
 /// When, what stays, and how: over the configuration file where there is one.

@@ -38,7 +38,7 @@ pub enum ReadError {
     },
     /// JSON, but no conversation that we know.
     #[error(
-        "line {line}: found {found}, expected messages of a known format (openai, anthropic, langchain, claude), \
+        "line {line}: found {found}, expected messages of a known format (openai, anthropic, langchain, claude, responses, codex), \
          as a list, under `messages`, or one a line; if the format is known to you, name it"
     )]
     UnknownShape {
@@ -99,6 +99,12 @@ pub enum WriteError {
         /// The handle.
         handle: u32,
     },
+    /// The messages go on from a history that only the server has: what is left out of them would not be gone.
+    #[error(
+        "conversation {0} goes on from a history that the server keeps (`previous_response_id` or `conversation`), \
+         it can only be written as it is; compact where the history is"
+    )]
+    HistoryElsewhere(usize),
     /// This build has no writer for the format.
     #[error("this build does not write {0} files")]
     NoWriter(Format),

@@ -44,6 +44,7 @@
 
 mod anthropic;
 mod claude_code;
+mod codex;
 mod conversation;
 mod document;
 mod error;
@@ -52,7 +53,9 @@ pub mod json;
 mod langchain;
 mod openai;
 mod read;
+mod responses;
 mod source;
+mod time;
 pub mod valid;
 mod write;
 

@@ -314,6 +314,17 @@ fn json_has_everything() {
 }
 
 #[test]
+fn the_latest_codex_session() {
+    let place = Place::new();
+    let name = ".codex/sessions/2026/01/02/rollout-x.jsonl";
+    place.write(name, &example("codex.jsonl"));
+    place
+        .run(&["compact", "--latest", "codex", "--dry-run"])
+        .done()
+        .says(&format!("{name}  codex: compacted"));
+}
+
+#[test]
 fn the_latest_claude_code_session() {
     let place = Place::new();
     place.write(".claude/projects/-p/s.jsonl", &example("claude-code.jsonl"));

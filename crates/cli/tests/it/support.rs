@@ -9,11 +9,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The examples: name and format.
-pub(crate) const EXAMPLES: [(&str, &str); 4] = [
+pub(crate) const EXAMPLES: [(&str, &str); 5] = [
     ("openai.json", "openai"),
     ("anthropic.json", "anthropic"),
     ("langchain.json", "langchain"),
     ("claude-code.jsonl", "claude"),
+    ("codex.jsonl", "codex"),
 ];
 
 /// With these, since else the LangChain example needs no summary.
@@ -72,6 +73,7 @@ impl Place {
             .args(args)
             .current_dir(self.0.path())
             .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CODEX_HOME")
             .env("HOME", self.0.path())
             .stdin(Stdio::null());
         command

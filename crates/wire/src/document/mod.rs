@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
 
+pub(crate) use detect::is_bare_meta;
 pub(crate) use session::SessionFormat;
 
 use crate::anthropic::Anthropic;
@@ -18,6 +19,7 @@ use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
 use crate::langchain::LangChain;
 use crate::openai::OpenAi;
+use crate::responses::Responses;
 use crate::source::Source;
 use crate::write::Writer;
 
@@ -125,6 +127,7 @@ fn dialect(format: Format) -> Option<&'static dyn Dialect> {
         Format::OpenAi => Some(&OpenAi),
         Format::Anthropic => Some(&Anthropic),
         Format::LangChain => Some(&LangChain),
+        Format::Responses => Some(&Responses),
         _ => None,
     }
 }

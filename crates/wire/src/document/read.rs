@@ -21,12 +21,15 @@ const LINES_TO_TELL: usize = 200;
 /// # Errors
 /// See [`Document::open`].
 pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Document, ReadError> {
-    if options.format == Some(Format::Claude) {
-        return session(Format::Claude, source, options);
+    if let Some(format) = options
+        .format
+        .filter(|format| session::of(*format).is_some())
+    {
+        return session(format, source, options);
     }
     let shape = shape::of(&source, options.lenient)?;
-    if options.format.is_none() && is_session(source.text(), &shape) {
-        return session(Format::Claude, source, options);
+    if let (None, Some(format)) = (options.format, session_in(source.text(), &shape)) {
+        return session(format, source, options);
     }
     let mut faults = Vec::new();
     let found = match &shape {
@@ -44,7 +47,7 @@ pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Documen
     let format = match options.format {
         Some(format) => format,
         None => {
-            refuse_strangers(&source, &lists)?;
+            refuse_strangers(&source, &found, &lists)?;
             detect_in(source.text(), &found, &lists)
         }
     };
@@ -81,13 +84,23 @@ fn session(
     }
 }
 
-fn is_session(text: &str, shape: &Shape) -> bool {
-    match shape {
-        Shape::Whole(json) => detect::is_session(std::iter::once(json.text(text))),
+/// The session format whose records these are.
+fn session_in(text: &str, shape: &Shape) -> Option<Format> {
+    let records: Vec<_> = match shape {
+        Shape::Whole(json) => vec![json.text(text)],
         Shape::Lines(lines) => {
             let good = lines.iter().filter(|line| line.broken.is_none());
-            detect::is_session(good.take(LINES_TO_TELL).map(|line| line.span.text(text)))
+            good.take(LINES_TO_TELL)
+                .map(|line| line.span.text(text))
+                .collect()
         }
+    };
+    if detect::is_rollout(records.iter().copied()) {
+        Some(Format::Codex)
+    } else if detect::is_session(records.into_iter()) {
+        Some(Format::Claude)
+    } else {
+        None
     }
 }
 
@@ -108,19 +121,32 @@ fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fa
 }
 
 /// A list in which nothing looks like a message is some other list, whatever it is called.
-fn refuse_strangers(source: &Source, lists: &[Vec<Span>]) -> Result<(), ReadError> {
+fn refuse_strangers(
+    source: &Source,
+    found: &[Found],
+    lists: &[Vec<Span>],
+) -> Result<(), ReadError> {
     let text = source.text();
     let mut first = None;
+    let is_value = |found: &Found| matches!(found.messages, Messages::Value { .. });
+    if found.iter().any(is_value) {
+        return Ok(());
+    }
+    let (mut items, mut others) = (false, false);
     for span in lists.iter().flatten() {
-        if Object::of(span.text(text))
-            .is_some_and(|object| object.get("role").is_some() || detect::is_langchain(&object))
-        {
+        let object = Object::of(span.text(text)).unwrap_or_default();
+        if object.get("role").is_some() || detect::is_langchain(&object) {
             return Ok(());
         }
+        items |= detect::is_typed_item(&object);
+        // Another program's, which says who speaks by the type and may have reasoning like ours between.
+        let kind = object.string("type");
+        others |= matches!(kind.as_deref(), Some("user" | "assistant" | "system"));
         first = first.or(Some(span));
     }
     match first {
         None => Ok(()),
+        Some(_) if items && !others => Ok(()),
         Some(span) => Err(ReadError::UnknownShape {
             line: source.line(span.start),
             found: format!("{} in a list", shape::describe(span.text(text))),
@@ -131,6 +157,7 @@ fn refuse_strangers(source: &Source, lists: &[Vec<Span>]) -> Result<(), ReadErro
 fn detect_in(text: &str, found: &[Found], lists: &[Vec<Span>]) -> Format {
     let requests = found.iter().filter_map(|found| match found.messages {
         Messages::Array { request, .. } => Some(request?.text(text)),
+        Messages::Value { request, .. } => Some(request.text(text)),
         Messages::Lines(_) => None,
     });
     let messages = lists.iter().flatten();
@@ -140,6 +167,7 @@ fn detect_in(text: &str, found: &[Found], lists: &[Vec<Span>]) -> Format {
 fn spans(text: &str, messages: &Messages) -> Vec<Span> {
     match messages {
         Messages::Array { array, .. } => elements(text, *array),
+        Messages::Value { value, .. } => vec![*value],
         Messages::Lines(lines) => lines.clone(),
     }
 }
@@ -159,11 +187,19 @@ fn conversation(
 ) -> Result<Conversation, ReadError> {
     let text = source.text();
     let mut conversation = Conversation::new(found.label, Arc::clone(source));
-    if let Messages::Array { array, request } = found.messages {
-        conversation.list = List::Array { array, request };
-        if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
-            conversation.fixed = dialect.fixed(&request);
+    let request = match found.messages {
+        Messages::Array { array, request } => {
+            conversation.list = List::Array { array, request };
+            request
         }
+        Messages::Value { value, request } => {
+            conversation.list = List::Value(value);
+            Some(request)
+        }
+        Messages::Lines(_) => None,
+    };
+    if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
+        conversation.fixed = dialect.fixed(&request);
     }
     for (index, span) in spans.into_iter().enumerate() {
         let handle = Handle(u32::try_from(index).unwrap_or(u32::MAX));
@@ -196,6 +232,7 @@ fn conversation(
         conversation.views.push(view);
         conversation.messages.push(message);
     }
+    dialect.finish(&mut conversation, request, faults);
     forget_stale_reports(&mut conversation.views);
     Ok(conversation)
 }

@@ -61,6 +61,31 @@ pub(crate) fn array(conversation: &Conversation, array: Span, slots: &[Slot]) ->
     out
 }
 
+/// What stands in the place of a message that was the list by itself: that message while it is alone, a list of
+/// messages when it is not.
+pub(crate) fn value(
+    conversation: &Conversation,
+    slots: &[Slot],
+    as_message: impl Fn(&str) -> String,
+) -> String {
+    if let [Slot::Kept { .. }] = slots {
+        return text(conversation, &slots[0]).to_owned();
+    }
+    let list = slots.iter().map(|slot| match slot {
+        Slot::Made(text) => text.clone(),
+        Slot::Kept { .. } => as_message(text(conversation, slot)),
+    });
+    format!("[{}]", list.collect::<Vec<_>>().join(","))
+}
+
+/// The JSON of each of `slots`.
+pub(crate) fn texts<'a>(
+    conversation: &'a Conversation,
+    slots: &'a [Slot],
+) -> impl Iterator<Item = &'a str> {
+    slots.iter().map(|slot| text(conversation, slot))
+}
+
 /// The whole file as lines: what is no message (blank or unreadable lines) stays where it was.
 pub(crate) fn lines(conversation: &Conversation, slots: &[Slot]) -> String {
     let source = conversation.source.text();

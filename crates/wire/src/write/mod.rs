@@ -15,7 +15,7 @@ use crate::error::WriteError;
 use crate::json::{Span, Splices};
 
 pub(crate) use edit::edited;
-pub(crate) use list::{array, lines};
+pub(crate) use list::{array, lines, texts, value};
 
 /// One message of the list to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -44,6 +44,11 @@ pub(crate) struct Written {
 pub(crate) trait Writer: Sync {
     /// The list for a projection.
     fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError>;
+
+    /// A message that stands for itself as an element of a list. Only formats that take a bare string change it.
+    fn as_message(&self, json: &str) -> String {
+        json.to_owned()
+    }
 
     /// Adds texts to the system prompt of the object at `request`. Only formats that keep it there do.
     fn add_system(

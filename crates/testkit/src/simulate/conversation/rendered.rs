@@ -65,7 +65,7 @@ impl Rendered {
         let keep = history.iter().map(|v| Piece::Keep(v.handle));
         let whole = Projection {
             frozen: Arc::from([]),
-            tail: Arc::new(keep.collect()),
+            tail: std::sync::Arc::new(keep.collect()),
         };
         let before = self.bytes(&whole)?;
         if !self.faults(&before).is_empty() {
