@@ -138,6 +138,7 @@ fn one(rng: &mut Rng) -> Behaviour {
         13 => Behaviour::Text {
             text: "Half a sent".to_owned(),
             finish: Finish::Length,
+            usage: None,
         },
         14 => Behaviour::Slow {
             ms: rng.between(1, 9_000) as u64,

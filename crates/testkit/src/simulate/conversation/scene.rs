@@ -234,7 +234,10 @@ impl<'a> Scene<'a> {
         self.did("overflow");
         let error = Failure::ContextOverflow { limit: None };
         let now = self.clock.now();
-        match self.thread.provider_error(now, &error, self.src) {
+        match self
+            .thread
+            .provider_error(now, &error, &self.routes, self.src)
+        {
             Recovery::Compact(attempt) => self.attempt(*attempt),
             Recovery::GiveUp(report) => self.reported(&report),
         }
