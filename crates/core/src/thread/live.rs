@@ -1,18 +1,38 @@
-//! Limits that are in force at every rendering (`when: always`): a result is decided once, when it is first
-//! rendered and no longer among the newest ones that the policy leaves alone, and keeps its bytes from then on.
+//! Limits that are in force at every rendering (`when: always`): a result, and the call that it answers, is
+//! decided once it is rendered and no longer among the newest ones that the policy leaves alone, and what was
+//! shortened keeps its bytes from then on. A result that was left whole can still be shortened later, once:
+//! when all results together, or a whole batch that arrived, are more than may be sent.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Sources, Thread};
-use crate::policy::PruneWhen;
-use crate::prune::shorten;
+use crate::count::Weight;
+use crate::patch::Patch;
+use crate::policy::{Prune, PruneWhen};
+use crate::prune::{
+    is_limited, is_sealed, is_untouchable, reclaim, result_weight, shorten_call, shorten_some,
+};
 use crate::unit::Pos;
+use crate::view::Role;
+
+/// What is kept free when a batch is shortened to fit, in hundredths of what it may have.
+const SPARE: u64 = 5;
+/// No result of a batch is made smaller than this for the others' sake.
+const LEAST_SHARE: u64 = 64;
+
+/// A result: its message and part.
+type Place = (Pos, usize);
 
 /// What was decided since the record.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Live {
-    /// Positions with results that are not decided yet, oldest first.
-    waiting: std::collections::VecDeque<Pos>,
+    /// Results that are not decided yet, oldest first.
+    waiting: VecDeque<Place>,
+    /// Results that were left whole, oldest first; only where all results together have a limit.
+    whole: VecDeque<Place>,
+    /// What all results weigh; only where that has a limit.
+    results: Weight,
     /// The first position that was not looked at yet.
     seen: Pos,
     /// What the decisions save, in weight.
@@ -20,32 +40,41 @@ pub(super) struct Live {
 }
 
 impl Thread {
+    fn live_limits(&self) -> Option<Prune> {
+        self.policy.prune.filter(|p| p.when == PruneWhen::Always)
+    }
+
     /// Decides what was appended. Costs what is new.
     pub(super) fn prune_live(&mut self, src: Sources<'_>) {
-        let Some(limits) = self.policy.prune.filter(|p| p.when == PruneWhen::Always) else {
+        let Some(limits) = self.live_limits() else {
             return;
         };
-        let has_results = |at: &Pos| self.branch.view(*at).results().next().is_some();
-        let new: Vec<Pos> = (self.live.seen..self.branch.len())
-            .filter(has_results)
-            .collect();
-        self.live.waiting.extend(new);
+        let has_total = limits.max_total_result_tokens > 0;
+        for at in self.live.seen..self.branch.len() {
+            let results: Vec<usize> = self.branch.view(at).results().map(|(p, _)| p).collect();
+            for part in results {
+                self.live.waiting.push_back((at, part));
+                if has_total {
+                    self.live.results += self.weight_of_result((at, part), src);
+                }
+            }
+        }
         self.live.seen = self.branch.len();
         let keep = usize::try_from(limits.keep_recent_results).unwrap_or(usize::MAX);
         while self.live.waiting.len() > keep {
-            let Some(at) = self.live.waiting.pop_front() else {
+            let Some(place) = self.live.waiting.pop_front() else {
                 break;
             };
-            let view = self.branch.view(at).clone();
-            let patches = shorten(&view, src.texts, &limits, &[]);
-            if !patches.is_empty() {
-                let before = src.counter.message(&view, src.texts);
-                self.live.saved +=
-                    before.saturating_sub(src.counter.patched(&view, src.texts, &patches));
-                self.live_patches
-                    .insert(self.branch.path()[at], Arc::from(patches));
+            let is_shortened = self.decide_result(place, &limits, src);
+            self.decide_call(place, &limits, src);
+            if has_total && !is_shortened {
+                self.live.whole.push_back(place);
             }
         }
+        if has_total {
+            self.mask_oldest(limits.max_total_result_tokens, src);
+        }
+        self.fit_batch(src);
     }
 
     /// Starts over behind the record after it or the head changed.
@@ -55,6 +84,161 @@ impl Thread {
             seen: self.frozen.end,
             ..Live::default()
         };
+        let has_total = self
+            .live_limits()
+            .is_some_and(|l| l.max_total_result_tokens > 0);
+        if has_total {
+            let kept = (0..self.frozen.end).filter(|at| !self.is_folded(*at));
+            let results = kept.flat_map(|at| {
+                let parts = self.branch.view(at).results();
+                parts.map(move |(part, _)| (at, part)).collect::<Vec<_>>()
+            });
+            self.live.results = results.map(|r| self.weight_of_result(r, src)).sum();
+        }
         self.prune_live(src);
     }
+
+    fn weight_of_result(&self, (at, part): Place, src: Sources<'_>) -> Weight {
+        let patches = self.patches_at(at);
+        result_weight(self.branch.view(at), src.texts, src.counter, patches, part)
+    }
+
+    /// Whether the result is shortened now.
+    fn decide_result(&mut self, place: Place, limits: &Prune, src: Sources<'_>) -> bool {
+        let (at, part) = place;
+        let (view, already) = (self.branch.view(at), self.patches_at(at));
+        let patches = shorten_some(view, src.texts, limits, src.counter, already, |r| r == part);
+        self.take_result(place, patches, src)
+    }
+
+    /// The call that a result answers is as old as the result.
+    fn decide_call(&mut self, (at, part): Place, limits: &Prune, src: Sources<'_>) {
+        if !is_limited(limits) {
+            return;
+        }
+        let Some(call) = self.branch.units().call_of(at, part) else {
+            return;
+        };
+        let (at, part) = (call.at, call.part);
+        let view = self.branch.view(at);
+        if at < self.frozen.end || is_untouchable(view) || self.is_in_sealed_reply(at) {
+            return;
+        }
+        let already = self.patches_at(at);
+        let patches = shorten_call(view, part, src.texts, limits, src.counter, already);
+        self.take(at, patches, src);
+    }
+
+    /// Whether the reply that the message is a piece of holds signed reasoning or something unknown.
+    fn is_in_sealed_reply(&self, at: Pos) -> bool {
+        let view = self.branch.view(at);
+        let is_same =
+            |other: &Pos| view.reply.is_some() && self.branch.view(*other).reply == view.reply;
+        let before = (0..at).rev().take_while(is_same);
+        let behind = (at + 1..self.branch.len()).take_while(is_same);
+        is_sealed(view)
+            || before
+                .chain(behind)
+                .any(|other| is_sealed(self.branch.view(other)))
+    }
+
+    /// Masks the oldest whole results until all together are within the limit.
+    fn mask_oldest(&mut self, limit: u64, src: Sources<'_>) {
+        while src.counter.tokens(self.live.results) > limit {
+            let Some(place) = self.live.whole.pop_front() else {
+                break;
+            };
+            self.reclaim_result(place, 0, src);
+        }
+    }
+
+    /// Shortens the results at the end together when with them the request is more than may be sent. What is
+    /// left is shared so that small ones stay whole.
+    fn fit_batch(&mut self, src: Sources<'_>) {
+        let limit = self.policy.input_limit();
+        let size = self.size(src).request;
+        let Some(over) = size.checked_sub(limit).filter(|over| *over > 0) else {
+            return;
+        };
+        let is_reply = |at: &Pos| self.branch.view(*at).role == Role::Assistant;
+        let begin = (self.frozen.end..self.branch.len())
+            .rev()
+            .find(is_reply)
+            .map_or(self.frozen.end, |at| at + 1);
+        let is_open = |(at, part): &Place| {
+            let decided = |p: &Patch| usize::from(p.part()) == *part;
+            !self.patches_at(*at).iter().any(decided)
+        };
+        let batch: Vec<(Place, u64)> = (begin..self.branch.len())
+            .flat_map(|at| {
+                let parts = self.branch.view(at).results();
+                parts.map(move |(part, _)| (at, part)).collect::<Vec<_>>()
+            })
+            .filter(is_open)
+            .map(|place| {
+                let weight = self.weight_of_result(place, src);
+                (place, src.counter.tokens(weight))
+            })
+            .collect();
+        let all: u64 = batch.iter().map(|(_, tokens)| tokens).sum();
+        let room = all.saturating_sub(over);
+        let sizes: Vec<u64> = batch.iter().map(|(_, tokens)| *tokens).collect();
+        let share = share(&sizes, room - room * SPARE / 100).max(LEAST_SHARE);
+        for (place, tokens) in batch {
+            if tokens > share {
+                self.reclaim_result(place, share, src);
+            }
+        }
+    }
+
+    fn reclaim_result(&mut self, place: Place, tokens: u64, src: Sources<'_>) {
+        let (at, part) = place;
+        let (view, already) = (self.branch.view(at), self.patches_at(at));
+        let patches = reclaim(view, src.texts, src.counter, already, part, tokens);
+        self.take_result(place, patches, src);
+    }
+
+    fn take_result(&mut self, place: Place, patches: Vec<Patch>, src: Sources<'_>) -> bool {
+        let before = self.weight_of_result(place, src);
+        let is_taken = self.take(place.0, patches, src);
+        if is_taken {
+            let after = self.weight_of_result(place, src);
+            self.live.results = (self.live.results + after).saturating_sub(before);
+        }
+        is_taken
+    }
+
+    /// Takes patches of a message behind the record, if it then weighs less.
+    fn take(&mut self, at: Pos, patches: Vec<Patch>, src: Sources<'_>) -> bool {
+        if patches.is_empty() || at < self.frozen.end {
+            return false;
+        }
+        let view = self.branch.view(at);
+        let before = self.patches_at(at);
+        let after = [before, &patches].concat();
+        let weigh = |patches: &[Patch]| src.counter.patched(view, src.texts, patches);
+        let gain = weigh(before).saturating_sub(weigh(&after));
+        if gain == 0 {
+            return false;
+        };
+        self.live.saved += gain;
+        let node = self.branch.path()[at];
+        self.live_patches.insert(node, Arc::from(after));
+        true
+    }
+}
+
+/// The largest share such that sizes cut down to it sum to at most `room`.
+fn share(sizes: &[u64], room: u64) -> u64 {
+    let mut sorted = sizes.to_vec();
+    sorted.sort_unstable();
+    let (mut left, mut count) = (room, sorted.len() as u64);
+    for size in sorted {
+        if size.saturating_mul(count) > left {
+            return left / count.max(1);
+        }
+        left -= size;
+        count -= 1;
+    }
+    u64::MAX
 }

@@ -315,13 +315,16 @@ impl Session {
 
     /// What is shortened in the request.
     pub(super) fn pruned(&self) -> Vec<Pruned> {
-        use conspectus_core::patch::Patch;
+        use conspectus_core::patch::{Patch, PatchCause};
         use conspectus_core::projection::Piece;
         let mut out = Vec::new();
         for piece in self.thread.projection().pieces() {
             let Piece::Edit(handle, patches) = piece else {
                 continue;
             };
+            if patches.iter().all(|p| p.cause() == PatchCause::Summary) {
+                continue;
+            }
             let markers = patches.iter().filter_map(|patch| match patch {
                 Patch::Cut { marker, .. } => Some(marker.trim()),
                 Patch::Remove { .. } => None,

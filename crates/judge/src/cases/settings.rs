@@ -152,7 +152,7 @@ impl Settings {
         put("max_summary_tokens", said("max_summary_tokens"));
         put("max_retries", said("max_retries"));
         let placement = (self.config.text_at("render_summary_as") == Some("system"))
-            .then(|| Json::from("system"));
+            .then(|| Json::from("system_end"));
         put("placement", placement);
         put("breaker", said("breaker").map(|b| breaker(&b)));
         Json::Object(section)

@@ -151,7 +151,9 @@ impl Surface {
             count(&message.leaves()) > count(&given)
         };
         let mut from: Vec<String> = label.into_iter().map(str::to_owned).collect();
-        if ours(&|text| frame::content(text).is_some()) {
+        let shows =
+            |text: &str| text.contains(frame::OPEN) && text.trim_end().ends_with(frame::CLOSE);
+        if ours(&shows) {
             from.push("$summary".to_owned());
         }
         if ours(&|text| text == STAND_IN) {

@@ -189,8 +189,7 @@ impl World {
                 return Ok(None);
             }
             Effect::Abort(number) => {
-                let is_its = |h: &Happening| matches!(h, Happening::Said(n, _) | Happening::Progress(n) if n == number);
-                self.to_come.retain(|_, h| !is_its(h));
+                self.abort(*number);
                 return Ok(None);
             }
             Effect::CacheGet(key) => Input::Cached(*key, session.cache.get(key).cloned()),
@@ -240,6 +239,26 @@ impl World {
         if answer.said != Said::Nothing {
             let said = Happening::Said(number, answer.said);
             self.at(self.now + answer.after_ms, said);
+        }
+    }
+
+    /// Nobody listens to a call any more. An answer that has come by now has come all the same.
+    fn abort(&mut self, number: CallNumber) {
+        let now = self.now;
+        let is_its = |h: &Happening| matches!(h, Happening::Said(n, _) | Happening::Progress(n) if *n == number);
+        let mut here = None;
+        self.to_come.retain(|(time, _), happening| {
+            if let Happening::Said(n, said) = happening
+                && *n == number
+                && *time <= now
+            {
+                here = Some(reply(said));
+            }
+            !is_its(happening)
+        });
+        let call = self.calls.iter_mut().find(|c| c.number == Some(number));
+        if let Some((call, reply)) = call.zip(here) {
+            call.reply = reply;
         }
     }
 
