@@ -11,15 +11,11 @@ use super::counter::PerMessage;
 use super::json::Json;
 
 /// What needs parts of the product that are not built yet, and what is said about it.
-const NOT_YET: [(&str, &str); 6] = [
+const NOT_YET: [(&str, &str); 5] = [
     ("redact", "redaction is not built yet"),
     (
         "strict_alternation",
         "targets that want strict alternation are not built yet",
-    ),
-    (
-        "summarizer_accepts_images",
-        "sending pictures to the summariser is not built yet",
     ),
     (
         "cache_breakpoint_on_summary",

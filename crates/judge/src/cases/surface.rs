@@ -51,6 +51,11 @@ impl Surface {
         for message in messages {
             let label = self.label(message);
             let mut members = message.clone().without(&[LABEL]).members().to_vec();
+            // Threads of LangChain know messages by id: a host gives one to a message without.
+            if self.format == Format::LangChain && message.text_at("id").is_none() {
+                members.retain(|(key, _)| key != "id");
+                members.push(("id".to_owned(), Json::Text(label.clone())));
+            }
             members.push((LABEL.to_owned(), Json::Text(label.clone())));
             self.messages.push(Json::Object(members));
             self.labels.push(label);

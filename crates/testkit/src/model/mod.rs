@@ -164,11 +164,16 @@ impl Said {
                 )
             }
             Self::Choices(choices) => {
-                let first = &choices[0];
-                let text = first["message"]["content"].as_str();
-                let text = text.or(first["text"].as_str()).or(first.as_str());
-                let text = text.unwrap_or_default();
-                reply(text, finish(first["finish_reason"].as_str()))
+                // The first that says something.
+                let text = |choice: &Value| -> String {
+                    let text = choice["message"]["content"].as_str();
+                    let text = text.or(choice["text"].as_str()).or(choice.as_str());
+                    text.unwrap_or_default().to_owned()
+                };
+                let mut candidates = choices.as_array().into_iter().flatten();
+                let said = candidates.find(|c| !text(c).trim().is_empty());
+                let said = said.unwrap_or(&choices[0]);
+                reply(&text(said), finish(said["finish_reason"].as_str()))
             }
         })
     }
