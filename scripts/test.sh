@@ -29,7 +29,25 @@ step "examples in the documentation"
 cargo test --workspace --quiet --doc
 
 step "documentation"
-cargo doc --workspace --no-deps --quiet
+cargo doc --workspace --no-deps --all-features --quiet
+
+step "real sessions, at every trigger"
+if [ -d "${CONSPECTUS_SHARED:-../shared}/data" ]; then
+  cargo run --quiet --release -p conspectus-judge --bin sessions 2>/dev/null
+else
+  echo "no shared data beside the project: left out (the examples were tried above)"
+fi
+
+step "the picture on the first page"
+if have python3; then
+  cargo run --quiet -p conspectus-cli -- plan examples/conversations/openai.json --json |
+    python3 scripts/picture.py | cmp - docs/picture.svg || {
+    echo "docs/picture.svg is not what the example comes to now; scripts/picture.py says how to draw it again"
+    exit 1
+  }
+else
+  echo "python3 is not installed, left out"
+fi
 
 step "features alone"
 cargo check --quiet -p conspectus-tokens --no-default-features

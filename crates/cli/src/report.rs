@@ -184,7 +184,11 @@ impl ConversationResult {
             tokens_after,
             reported: size.reported,
             counted_before: size.request,
-            counted_after: tokens_after.saturating_add_signed(size.footing().saturating_neg()),
+            counted_after: if size.reported {
+                size.planned(tokens_after)
+            } else {
+                tokens_after
+            },
             messages_before: measured.messages_before,
             messages_after: measured.messages_after(),
             messages_folded: measured.messages_removed,

@@ -1,6 +1,6 @@
 //! The history of a thread: an append-only tree of messages. Nothing is ever edited or taken out.
 //!
-//! Clients rewind, edit, retry and branch; each of these only moves the head. A [`Branch`] is the path from
+//! Clients rewind, edit, retry and branch; each of these only moves the head. A [`Branch`](crate::window::Branch) is the path from
 //! the root to a head, with everything that is worth knowing by position.
 
 use std::sync::Arc;

@@ -25,11 +25,55 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! # A model that writes the summary
+//!
+//! Without one the summary is the digest, made by code. A model is a method of a [`Host`] and a
+//! [`Route`](core::effect::Route) that says what it takes. Whatever it answers is judged before it counts;
+//! when it fails for good, the digest takes its place unless the options say otherwise.
+//!
+//! ```
+//! use conspectus::core::effect::{
+//!     Failure, Finish, Millis, Reply, Route, SummaryInput, SummaryRequest,
+//! };
+//! use conspectus::{CompactRequest, Document, Host, OpenOptions, Options, compact};
+//!
+//! struct MyModel;
+//!
+//! impl Host for MyModel {
+//!     fn call(&mut self, ask: &SummaryRequest, _: &Route, _: Millis) -> Result<Reply, Failure> {
+//!         let SummaryInput::Transcript { system, document } = &ask.input else {
+//!             return Err(Failure::Unusable { message: "takes transcripts only".into() });
+//!         };
+//!         // Send both to a model here, and ask for at most `ask.max_output_tokens`.
+//!         assert!(!system.is_empty() && document.contains("Make tea."));
+//!         let text = "The user had tea made, which was done.".into();
+//!         Ok(Reply { text, finish: Finish::Stop, usage: None })
+//!     }
+//! }
+//!
+//! # let long = "tea and more tea. ".repeat(400);
+//! # let file = format!(
+//! #     r#"[{{"role":"user","content":"Make tea. {long}"}},{{"role":"assistant","content":"Done. {long}"}},
+//! #        {{"role":"user","content":"And coffee?"}}]"#
+//! # );
+//! # let document = Document::open(file.into_bytes(), &OpenOptions::default())?;
+//! let mut request = CompactRequest::command(Options::default());
+//! request.manual.routes = vec![Route {
+//!     model: Some("my-model".into()),
+//!     replay: false,
+//!     max_input: 100_000,
+//!     max_output: 4_000,
+//! }];
+//! let compaction = compact(&document.conversations()[0], &request, &mut MyModel)?;
+//! assert_eq!(compaction.summary(), Some("The user had tea made, which was done."));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
 //! # A conversation that goes on
 //!
 //! Keep a [`Thread`]: append what arrives, ask [`Thread::before_call`] before each model call, run what it
 //! starts with [`drive`], and send [`Thread::projection`]. The core knows no clock and no network: a [`Host`]
-//! is what performs.
+//! is what performs. [`open_thread`] fills one from a file; the guide of [`core`] builds one by hand.
 
 mod compact;
 mod drive;
@@ -45,6 +89,7 @@ pub use conspectus_core::outcome::{Measured, Moment, Outcome, Reason, Report};
 pub use conspectus_core::policy::{ModelProfile, Options, Policy, Preset};
 pub use conspectus_core::projection::Projection;
 pub use conspectus_core::thread::{Decision, Manual, Sources, Thread};
+pub use conspectus_tokens as tokens;
 pub use conspectus_wire as wire;
 pub use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, ReadError, RenderContext, WriteError,
@@ -53,3 +98,8 @@ pub use drive::{Embedded, Host, drive};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
 pub use shortened::{Shortened, shortened};
 pub use units::{StayShare, UnitLine, stays, units};
+
+/// The code of the project's first page compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,4 +1,9 @@
-//! Programs that measure Conspectus, and what they share.
+//! Programs that measure Conspectus, and what they share. Not published.
+//!
+//! | program | what it answers | its results |
+//! |---|---|---|
+//! | `sessions` | does every real session come out valid and smaller? | `docs/sessions.md` |
+//! | `compact-parts` | the compactor that the retention evaluation calls: what does the digest keep? | `docs/retention.md` |
 
 pub mod cases;
 pub mod compact;

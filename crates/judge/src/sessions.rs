@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use conspectus::core::policy::{Clause, TriggerOption};
 use conspectus::wire::valid;
 use conspectus::{
-    CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
+    CompactRequest, Conversation, Document, Embedded, OpenOptions, Options, Outcome, Reason,
     RenderContext, compact, inspect,
 };
 
@@ -29,6 +29,8 @@ pub struct Tally {
     pub outcomes: BTreeMap<&'static str, u32>,
     /// Tokens before and after, of those that changed.
     pub tokens: (u64, u64),
+    /// What did not change, and why.
+    pub unchanged: Vec<String>,
     /// Of those that changed: the result has faults that the input had not.
     pub invalid: Vec<String>,
     /// Of those that changed: the result is not smaller.
@@ -140,6 +142,14 @@ fn try_one(
         .entry(result.report.outcome.as_str())
         .or_default() += 1;
     if !matches!(result.report.outcome, Outcome::Compacted | Outcome::Pruned) {
+        let reasons: Vec<&str> = result.report.reasons.iter().map(Reason::as_str).collect();
+        tally.unchanged.push(format!(
+            "{}: {} at {size} tokens in {} messages {}",
+            who(),
+            result.report.outcome,
+            conversation.views().len(),
+            reasons.join(" ")
+        ));
         return Ok(());
     }
     let written = document

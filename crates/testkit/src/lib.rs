@@ -1,4 +1,14 @@
-//! Scripted models, generators and renderers for the tests of Conspectus.
+//! Scripted models, generators and renderers for the tests of Conspectus. Not published.
+//!
+//! | to test | take |
+//! |---|---|
+//! | that something holds for any conversation | [`transcript`]: random ones from a seed, as nasty as the field makes them, in three formats |
+//! | what a scenario does to a history | [`shape`]: one short line a message, before and after, for snapshots |
+//! | what happens when a model misbehaves | [`model`]: a summariser that answers late, blank, cut off, or not at all, as told |
+//! | what happens when a store or a process fails | [`faults`], and [`simulate`]: a crash between any two steps, in virtual time |
+//! | against real data | [`shared`]: where it lies, if it is there |
+//!
+//! Nothing here has a clock or randomness of its own ([`clock`], [`rng`]): the same seed gives the same bytes.
 //!
 //! ```
 //! use conspectus_testkit::transcript::{Format, Knobs, Transcript};

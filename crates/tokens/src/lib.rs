@@ -2,8 +2,8 @@
 //!
 //! | feature | gives | models |
 //! |---|---|---|
-//! | `o200k` | [`o200k`] | OpenAI's since GPT-4o |
-//! | `cl100k` | [`cl100k`] | GPT-4, GPT-3.5 |
+//! | `o200k` | `o200k()` | OpenAI's since GPT-4o |
+//! | `cl100k` | `cl100k()` | GPT-4, GPT-3.5 |
 //!
 //! None is on by default. Nothing is fetched: a vocabulary is part of the binary and is unpacked on first
 //! use, once a process (about a tenth of a second).

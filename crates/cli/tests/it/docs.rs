@@ -1,6 +1,6 @@
-//! The runs that `docs/cli.md` shows are real: each is made again and compared.
+//! The runs that `docs/cli.md` and `README.md` show are real: each is made again and compared.
 //!
-//! `CONSPECTUS_UPDATE_DOCS=1 cargo test -p conspectus-cli docs` writes what is printed now into the document.
+//! `CONSPECTUS_UPDATE_DOCS=1 cargo test -p conspectus-cli docs` writes what is printed now into the documents.
 
 use std::fs;
 use std::path::Path;
@@ -12,16 +12,24 @@ const CLOSE: &str = "```\n";
 
 #[test]
 fn the_runs_are_real() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    check("docs/cli.md");
+    check("README.md");
+}
+
+fn check(document: &str) {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .join(document);
     let text = fs::read_to_string(&path).expect("the document");
     let now = run_again(&text);
     if std::env::var_os("CONSPECTUS_UPDATE_DOCS").is_some() {
         fs::write(&path, now).expect("written");
         return;
     }
-    assert_eq!(
-        text, now,
-        "set CONSPECTUS_UPDATE_DOCS=1 to take over what is printed now"
+    let changed = text.lines().zip(now.lines()).find(|(was, is)| was != is);
+    assert!(
+        text == now,
+        "{document}: set CONSPECTUS_UPDATE_DOCS=1 to take over what is printed now; first change: {changed:#?}"
     );
 }
 

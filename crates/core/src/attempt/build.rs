@@ -76,7 +76,7 @@ impl Attempt {
         let summary = active.and_then(|r| r.summary.clone());
         let saved = self.pruned.saved;
         let measured = Measured {
-            tokens_after: Some(self.s.size.shown().saturating_sub(saved)),
+            tokens_after: Some(self.s.size.told(self.s.size.request.saturating_sub(saved))),
             tokens_pruned: saved,
             ..self.measured_before()
         };
@@ -114,7 +114,7 @@ impl Attempt {
             .filter(|at| !s.branch.view(*at).flags.summary)
             .count() as u64;
         let measured = Measured {
-            tokens_after: Some(after.saturating_add_signed(s.size.report_offset())),
+            tokens_after: Some(s.size.told(after)),
             messages_removed: folded,
             tokens_pruned: self.pruned.saved,
             summary_tokens: src.counter.tokens(shown),

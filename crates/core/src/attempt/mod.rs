@@ -44,8 +44,6 @@ pub struct Goal {
     pub limit: u64,
     /// A committed compaction saves at least this.
     pub minimum_gain: u64,
-    /// What reported sizes and estimates differ by.
-    pub footing: i64,
 }
 
 /// The thread as the attempt saw it when it began.
@@ -481,7 +479,7 @@ impl Attempt {
     fn measured_before(&self) -> Measured {
         Measured {
             counter: Some(self.s.counter),
-            tokens_before: self.s.size.shown(),
+            tokens_before: self.s.size.told(self.s.size.request),
             messages_before: self.s.size.messages,
             messages_pruned: self.pruned.patches.len() as u64,
             ..Measured::default()

@@ -168,6 +168,10 @@ fn add_result<'a>(
             flatten("", &value, &mut out);
             add(Mark::Result, out.into(), true, failed);
         }
+        // Hosts put their own reminders behind what a tool returned.
+        None if text.contains("<system-reminder>") => {
+            add(Mark::Result, said(&text).into_owned().into(), false, failed);
+        }
         None => add(Mark::Result, text, false, failed),
     }
 }

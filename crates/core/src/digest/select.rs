@@ -35,6 +35,10 @@ mod share {
     pub(super) const OUTPUT: u64 = 15;
 }
 
+/// What names count in a line of a file, read or written.
+const COPY_WORTH: f64 = 0.3;
+/// Such a line is shown for names worth this much, or not at all.
+const LEAST_COPY_WORTH: f64 = 0.12;
 /// The worth of one unit of idf, where an entity that will surely be needed is worth 1.
 const WORD_WORTH: f64 = 0.006;
 /// What a line costs beside its text (mark, line end), in quarter tokens.
@@ -74,6 +78,8 @@ pub(super) struct Selection<'p> {
     pub(super) budget: u64,
     pub(super) used: Weight,
     taken: Vec<bool>,
+    /// Lines shown, by what they say: a hook's text stands behind every result.
+    said: BTreeSet<&'p str>,
     pub(super) shown: Vec<bool>,
     shown_words: Vec<bool>,
     sections: BTreeSet<&'static str>,
@@ -97,6 +103,7 @@ impl<'p> Selection<'p> {
             budget,
             used: 0,
             taken: vec![false; pool.lines.len()],
+            said: BTreeSet::new(),
             shown: vec![false; pool.entities.len()],
             shown_words: vec![false; pool.word_count()],
             sections: BTreeSet::new(),
@@ -237,6 +244,7 @@ impl<'p> Selection<'p> {
         }
         self.taken[index] = true;
         let text = line.text;
+        self.said.insert(text);
         self.see(text);
         true
     }
@@ -385,7 +393,7 @@ impl<'p> Selection<'p> {
                 heap.push((now, std::cmp::Reverse(at), revalued + 1));
                 continue;
             }
-            if now == 0 {
+            if now == 0 || (is_output(line.mark) && self.said.contains(line.text)) {
                 continue;
             }
             let spent = spent.entry(line.piece).or_default();
@@ -413,6 +421,16 @@ impl<'p> Selection<'p> {
             .map(|id| self.pool.entity_value(*id))
             .sum();
         let words = self.pool.word_value(line, &self.shown_words) * WORD_WORTH;
+        // A line out of a file tells little by itself, and the file can be read again.
+        let is_copy = line.listing || line.mark == Mark::Written;
+        if is_copy && entities < LEAST_COPY_WORTH {
+            return 0;
+        }
+        let entities = if is_copy {
+            entities * COPY_WORTH
+        } else {
+            entities
+        };
         let ends = if line.depth < 2 { 1.3 } else { 1.0 };
         let (role, by_time) = match line.mark {
             Mark::User => (3.0 * self.pool.brevity(line), 1.0),

@@ -42,8 +42,8 @@ impl Thread {
         self.records.push(Arc::new(record.clone()));
         self.active = Some(record.id);
         self.undone.clear();
-        self.irreducible = None;
         self.changed(HeadCause::Commit, src);
+        self.quiet_until = self.quiet_after_commit(src);
         CommitAck::Ok(self.version)
     }
 
@@ -135,7 +135,7 @@ impl Thread {
         }
         self.undone.clear();
         self.overflowed = false;
-        self.irreducible = None;
+        self.quiet_until = None;
         self.changed(HeadCause::Move, src);
         true
     }

@@ -99,10 +99,8 @@ impl Thread {
         if let Some(reason) = self.not_now(now) {
             return send(Outcome::Deferred, reason);
         }
-        let is_irreducible = self
-            .irreducible
-            .is_some_and(|at| size.tokens < at + self.minimum_gain(at));
-        if is_irreducible || self.is_settled() {
+        let is_quiet = self.quiet_until.is_some_and(|until| size.tokens < until);
+        if is_quiet || self.is_settled() {
             return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
         }
         let moment = match (hard, self.branch.views().last().map(|v| v.role)) {
@@ -229,7 +227,7 @@ impl Thread {
         let attempt = AttemptId(self.next_attempt);
         let snapshot = self.snapshot(attempt, request, *size, goal, plan, src.counter.id());
         let Some(attempt) = Attempt::new(snapshot, src) else {
-            self.irreducible = Some(size.tokens);
+            self.quiet_until = Some(size.tokens + self.minimum_gain(size.tokens));
             let reasons = self.irreducible_reasons(size);
             return Decision::Send(Report::without_attempt(
                 Outcome::NothingToCompact,
@@ -246,6 +244,18 @@ impl Thread {
         Decision::Start(Box::new(attempt), mode)
     }
 
+    /// Where what stays is itself over the trigger, every message would start another attempt that folds a little.
+    /// So the next one waits until the request has grown by half, or is close to what the window takes.
+    pub(super) fn quiet_after_commit(&self, src: Sources<'_>) -> Option<u64> {
+        let size = self.size(src);
+        let limit = self.policy.input_limit();
+        let until = match size.tokens < limit {
+            true => (size.tokens + size.tokens / 2).min(limit),
+            false => size.tokens + self.minimum_gain(size.tokens),
+        };
+        self.is_triggered(&size).then_some(until)
+    }
+
     fn irreducible_reasons(&self, size: &Size) -> Vec<Reason> {
         let over = self
             .policy
@@ -258,16 +268,13 @@ impl Thread {
         }
     }
 
-    /// What an attempt aims at. Thresholds are in reported tokens where reports are used; the plan counts by
-    /// the estimate, so the footing between the two is taken off.
+    /// What an attempt aims at, in sizes that plans are made in.
     fn goal(&self, request: &Manual, size: &Size, threshold: Option<u64>) -> Goal {
-        let footing = size.footing();
-        let on_estimate = |tokens: u64| tokens.saturating_add_signed(footing.saturating_neg());
         let minimum_gain = self.minimum_gain(size.request);
-        let threshold_estimate = threshold.map(on_estimate);
+        let threshold = threshold.map(|tokens| size.planned(tokens));
         // A command has no threshold: it aims at half of what there is.
-        let target = threshold_estimate.unwrap_or(size.request) / 2;
-        let pruned_enough = match threshold_estimate {
+        let target = threshold.unwrap_or(size.request) / 2;
+        let pruned_enough = match threshold {
             Some(threshold) if self.policy.preset == Preset::Nous => threshold,
             Some(threshold) => threshold.saturating_sub(threshold / 10),
             None => target,
@@ -281,9 +288,8 @@ impl Thread {
             target,
             pruned_enough: Some(pruned_enough)
                 .filter(|_| threshold.is_some() || request.force || !counts_messages),
-            limit: on_estimate(self.policy.input_limit()),
+            limit: size.planned(self.policy.input_limit()),
             minimum_gain,
-            footing,
         }
     }
 
@@ -371,8 +377,8 @@ impl Thread {
     fn measure(&self, size: &Size, src: Sources<'_>) -> Measured {
         Measured {
             counter: Some(src.counter.id()),
-            tokens_before: size.shown(),
-            tokens_after: Some(size.shown()),
+            tokens_before: size.told(size.request),
+            tokens_after: Some(size.told(size.request)),
             messages_before: size.messages,
             ..Measured::default()
         }

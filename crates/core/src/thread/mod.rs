@@ -146,8 +146,9 @@ pub struct Thread {
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
-    /// The size at which nothing more could be folded.
-    irreducible: Option<u64>,
+    /// No automatic attempt below this size: one was found not to pay, or the last one could not get below the
+    /// trigger.
+    quiet_until: Option<u64>,
     next_attempt: u64,
 }
 
@@ -175,7 +176,7 @@ impl Thread {
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
-            irreducible: None,
+            quiet_until: None,
             next_attempt: 0,
         }
     }
@@ -255,7 +256,7 @@ impl Thread {
     /// The numbers that decide from now on.
     pub fn set_policy(&mut self, policy: Arc<Policy>) {
         self.policy = policy;
-        self.irreducible = None;
+        self.quiet_until = None;
     }
 
     /// The policy.

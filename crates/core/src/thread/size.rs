@@ -23,25 +23,27 @@ pub struct Size {
 }
 
 impl Size {
-    /// What `tokens` and `request` differ by: thresholds are in the former, plans in the latter.
-    pub fn footing(&self) -> i64 {
-        i64::try_from(self.tokens)
-            .unwrap_or(i64::MAX)
-            .saturating_sub_unsigned(self.request)
-    }
-
-    /// The size to tell: as reported where there is a report, else all that would be sent.
-    pub fn shown(&self) -> u64 {
-        if self.reported {
-            self.tokens
-        } else {
-            self.request
+    /// A threshold of the policy, as a size of what would be sent by the counter alone, which plans are made in.
+    ///
+    /// A report above the count means that something is sent that we do not see: it stays, and is taken off.
+    /// A report below it means that the counter counts too high: sizes are in that proportion.
+    pub fn planned(&self, threshold: u64) -> u64 {
+        if self.reported && self.tokens < self.request {
+            return proportion(threshold, self.request, self.tokens);
+        }
+        match self.tokens.checked_sub(self.request) {
+            Some(unseen) => threshold.saturating_sub(unseen),
+            None => threshold.saturating_add(self.request - self.tokens),
         }
     }
 
-    /// What is added to estimates so that they can stand beside [`Size::shown`].
-    pub fn report_offset(&self) -> i64 {
-        if self.reported { self.footing() } else { 0 }
+    /// A size of what would be sent, as it is told: beside a report on the report's footing, else as counted.
+    pub fn told(&self, request: u64) -> u64 {
+        match self.tokens.checked_sub(self.request) {
+            _ if !self.reported => request,
+            Some(unseen) => request.saturating_add(unseen),
+            None => proportion(request, self.tokens, self.request),
+        }
     }
 
     /// Whether a threshold is reached.
@@ -107,5 +109,41 @@ impl Thread {
             .triggers
             .iter()
             .any(|t| size.reaches(t, self.policy.reached))
+    }
+}
+
+fn proportion(value: u64, of: u64, to: u64) -> u64 {
+    let scaled = u128::from(value) * u128::from(of) / u128::from(to.max(1));
+    u64::try_from(scaled).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn reports_shift_or_scale() {
+        let size = |tokens, request| Size {
+            tokens,
+            request,
+            reported: true,
+            ..Size::default()
+        };
+        // 40 tokens that we do not see
+        assert_eq!(
+            (size(140, 100).told(30), size(140, 100).planned(70)),
+            (70, 30)
+        );
+        // a counter that counts twice too high: never a size below the parts it is made of
+        assert_eq!(
+            (size(50, 100).told(30), size(50, 100).planned(15)),
+            (15, 30)
+        );
+        let counted = Size {
+            tokens: 80,
+            request: 100,
+            ..Size::default()
+        };
+        assert_eq!((counted.told(30), counted.planned(40)), (30, 60));
     }
 }

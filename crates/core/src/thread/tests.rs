@@ -11,11 +11,14 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+/// Answers the n-th call.
+type Model = Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>;
+
 /// A conversation, its thread, and how the outside behaves.
 struct Scene {
     said: Conversation,
     thread: Thread,
-    model: Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>,
+    model: Model,
     calls: usize,
     events: Vec<Event>,
     log: Vec<Input>,
@@ -555,4 +558,19 @@ fn limits_at_every_rendering_decide_a_part_once() {
     };
     assert!(scene.thread.size(src).estimated < size);
     assert_eq!(scene.check(&[]).outcome, Outcome::Skipped);
+}
+
+#[test]
+fn a_tail_over_the_trigger_does_not_start_an_attempt_every_turn() {
+    let mut options = options(tokens(1_250), 10);
+    options.prune.max_result_chars = Some(0);
+    let mut scene = Scene::new(&options, &["u go"]);
+    for turn in 0..60 {
+        let (call, answer) = (format!("a call c{turn}"), format!("t c{turn} data x1250"));
+        scene.say(&[&call, &answer]);
+        scene.check(&Scene::routes());
+    }
+    // The peer calls a model 55 times here (B7 of the behaviour description).
+    assert!(scene.calls <= 25, "{} calls", scene.calls);
+    assert!(scene.calls >= 5, "{} calls", scene.calls);
 }

@@ -34,6 +34,9 @@ fn main() -> anyhow::Result<()> {
             t.invalid.len(),
             t.larger.len(),
         );
+        for line in &t.unchanged {
+            eprintln!("unchanged: {line}");
+        }
         bad += t.invalid.len() + t.larger.len();
         for line in t.invalid.iter().chain(&t.larger).take(20) {
             eprintln!("{line}");

@@ -1,0 +1,83 @@
+//! Arrows point one way: who may reach what.
+
+use std::process::Command;
+
+/// The names of all crates that `package` reaches in its default build.
+fn reached(package: &str) -> Vec<String> {
+    let tree = Command::new(env!("CARGO"))
+        .args([
+            "tree",
+            "--offline",
+            "--edges",
+            "normal",
+            "--prefix",
+            "none",
+            "--format",
+            "{p}",
+            "--package",
+            package,
+        ])
+        .output()
+        .expect("cargo is there, it runs this test");
+    assert!(
+        tree.status.success(),
+        "{}",
+        String::from_utf8_lossy(&tree.stderr)
+    );
+    let text = String::from_utf8(tree.stdout).expect("cargo prints UTF-8");
+    text.lines()
+        .filter_map(|line| line.split(' ').next())
+        .map(str::to_owned)
+        .collect()
+}
+
+fn check(package: &str, forbidden: &[&str]) {
+    let reached = reached(package);
+    assert!(reached.iter().any(|name| name == package), "{reached:?}");
+    for name in forbidden {
+        assert!(
+            !reached.iter().any(|r| r == name),
+            "{package} reaches {name}"
+        );
+    }
+}
+
+const RUNTIME: [&str; 4] = ["tokio", "async-std", "smol", "mio"];
+const NETWORK: [&str; 6] = [
+    "reqwest",
+    "hyper",
+    "rustls",
+    "native-tls",
+    "openssl",
+    "ureq",
+];
+const SQL: [&str; 4] = ["sqlx", "rusqlite", "libsqlite3-sys", "tokio-postgres"];
+
+#[test]
+fn the_core_and_the_formats_do_no_input_or_output() {
+    for package in [
+        "conspectus-core",
+        "conspectus-wire",
+        "conspectus-tokens",
+        "conspectus-config",
+    ] {
+        check(package, &[&RUNTIME[..], &NETWORK, &SQL].concat());
+        check(
+            package,
+            &["conspectus", "conspectus-cli", "conspectus-testkit"],
+        );
+    }
+    check(
+        "conspectus-core",
+        &["conspectus-wire", "conspectus-tokens", "conspectus-config"],
+    );
+    check(
+        "conspectus-wire",
+        &["conspectus-tokens", "conspectus-config"],
+    );
+}
+
+#[test]
+fn the_first_command_compiles_neither_tls_nor_sql() {
+    check("conspectus-cli", &[&RUNTIME[..], &NETWORK, &SQL].concat());
+}

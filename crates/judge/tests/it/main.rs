@@ -1,0 +1,4 @@
+//! What must hold over the whole workspace, and over the conversations that come with it.
+
+mod dependencies;
+mod examples;
