@@ -71,7 +71,7 @@ fn values_of_the_wrong_kind() {
     );
     check(
         "  placement: top",
-        r#"2: summarization.placement: found "top", expected frozen, front, message or system"#,
+        r#"2: summarization.placement: found "top", expected frozen, front, message, system or system_end"#,
     );
     check(
         "  on_failure: retry",
