@@ -242,3 +242,149 @@ fn share(sizes: &[u64], room: u64) -> u64 {
     }
     u64::MAX
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::count::{Estimator, TokenCounter as _};
+    use crate::memory::{Memory, call, result, text};
+    use crate::patch::Patched;
+    use crate::policy::{ModelProfile, Options, Policy, PruneOption, TriggerOption};
+    use crate::view::PartRef;
+
+    const PAGE: &str = "one more row of values; ";
+
+    fn thread(window: u64, prune: PruneOption) -> Thread {
+        let options = Options {
+            trigger: TriggerOption::Never,
+            max_context: Some(window),
+            prune: PruneOption {
+                when: Some(PruneWhen::Always),
+                ..prune
+            },
+            ..Options::default()
+        };
+        let resolved = Policy::resolve(&options, &ModelProfile::default()).expect("a policy");
+        Thread::new(Arc::new(resolved.policy))
+    }
+
+    /// A call and its answer for each `(rows of arguments, rows of the answer)`.
+    fn rounds(thread: &mut Thread, memory: &mut Memory, rounds: &[(usize, usize)]) {
+        let mut views = Vec::new();
+        for (arguments, answer) in rounds {
+            let id = format!("c{}", thread.branch().len() + views.len());
+            let json = format!("{{\"rows\":\"{}\"}}", PAGE.repeat(*arguments));
+            views.push(memory.message(Role::Assistant, vec![call(&id, "look", &json)]));
+            let answer = result(&id, &PAGE.repeat(*answer));
+            views.push(memory.message(Role::Tool, vec![answer]));
+        }
+        append(thread, memory, views);
+    }
+
+    fn append(thread: &mut Thread, memory: &Memory, views: Vec<crate::view::MessageView>) {
+        let counter = &Estimator::new();
+        let src = Sources {
+            texts: memory,
+            counter,
+        };
+        thread.append(views, src);
+        // What is kept as a running sum is what counting anew gives.
+        let weight =
+            |at: Pos| counter.patched(thread.branch().view(at), memory, thread.patches_at(at));
+        let anew: Weight = (0..thread.branch().len()).map(weight).sum();
+        assert_eq!(thread.size(src).request, counter.tokens(anew));
+    }
+
+    /// Tokens of the first part of each message as it is sent.
+    fn tokens(thread: &Thread, memory: &Memory) -> Vec<u64> {
+        let of = |at: Pos| {
+            let message = thread.branch().view(at).handle;
+            let texts = Patched::new(memory, message, thread.patches_at(at));
+            let text = crate::view::Texts::text(&texts, PartRef { message, part: 0 });
+            Estimator::new().tokens(Estimator::new().text(&text))
+        };
+        (0..thread.branch().len()).map(of).collect()
+    }
+
+    #[test]
+    fn limits_in_tokens_hold_for_results_and_the_calls_that_they_answer() {
+        let prune = PruneOption {
+            max_result_tokens: Some(100),
+            max_argument_tokens: Some(60),
+            keep_recent_results: Some(1),
+            ..PruneOption::default()
+        };
+        let (mut thread, mut memory) = (thread(100_000, prune), Memory::new());
+        rounds(&mut thread, &mut memory, &[(90, 90), (1, 1), (90, 90)]);
+        let first = tokens(&thread, &memory);
+        assert!(first[0] <= 60 && first[1] <= 100, "{first:?}");
+        assert!(first[2] < 60 && first[3] < 100, "{first:?}");
+        assert!(
+            first[4] > 200 && first[5] > 200,
+            "the newest stay: {first:?}"
+        );
+        rounds(&mut thread, &mut memory, &[(1, 1)]);
+        let then = tokens(&thread, &memory);
+        assert_eq!(then[..4], first[..4], "decided once");
+        assert!(then[4] <= 60 && then[5] <= 100, "{then:?}");
+    }
+
+    #[test]
+    fn the_oldest_are_masked_when_all_results_are_over_their_limit() {
+        let prune = PruneOption {
+            max_total_result_tokens: Some(1_000),
+            keep_recent_results: Some(1),
+            ..PruneOption::default()
+        };
+        let (mut thread, mut memory) = (thread(100_000, prune), Memory::new());
+        for round in 1..9 {
+            rounds(&mut thread, &mut memory, &[(1, 60)]);
+            let sizes = tokens(&thread, &memory);
+            let results: Vec<u64> = sizes.into_iter().skip(1).step_by(2).collect();
+            assert!(results.iter().sum::<u64>() <= 1_000, "{results:?}");
+            assert_eq!(results.len(), round);
+            assert!(results.iter().all(|r| *r > 10), "{results:?}");
+            assert!(results.is_sorted(), "the oldest first: {results:?}");
+        }
+    }
+
+    #[test]
+    fn a_batch_over_the_window_is_shortened_together() {
+        let prune = PruneOption {
+            max_result_tokens: Some(50_000),
+            keep_recent_results: Some(9),
+            ..PruneOption::default()
+        };
+        let (mut thread, mut memory) = (thread(8_000, prune), Memory::new());
+        let calls = ["a", "b", "c"].map(|id| call(id, "look", "{}"));
+        let mut views = vec![
+            memory.message(Role::User, vec![text("go")]),
+            memory.message(Role::Assistant, calls.into()),
+        ];
+        for (id, rows) in [("a", 900), ("b", 5), ("c", 1_500)] {
+            views.push(memory.message(Role::Tool, vec![result(id, &PAGE.repeat(rows))]));
+        }
+        append(&mut thread, &memory, views);
+        let limit = thread.policy().input_limit();
+        let sizes = tokens(&thread, &memory);
+        assert!(sizes.iter().sum::<u64>() <= limit, "{sizes:?} in {limit}");
+        assert!(sizes[2] > 2_000 && sizes[4] > 2_000, "{sizes:?}");
+        assert!(thread.patches_at(3).is_empty(), "a small one stays whole");
+    }
+
+    #[test]
+    fn shares() {
+        for (sizes, room, expect) in [
+            (&[10, 20, 30][..], 60, u64::MAX),
+            (&[10, 20, 30], 50, 20),
+            (&[30, 20, 10], 31, 10),
+            (&[10, 20, 30], 9, 3),
+            (&[10], 0, 0),
+            (&[], 5, u64::MAX),
+        ] {
+            let cap = share(sizes, room);
+            assert_eq!(cap, expect, "{sizes:?} in {room}");
+            assert!(sizes.iter().map(|s| *s.min(&cap)).sum::<u64>() <= room.max(cap));
+        }
+    }
+}
