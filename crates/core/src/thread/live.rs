@@ -10,9 +10,12 @@ use super::{Sources, Thread};
 use crate::count::Weight;
 use crate::patch::Patch;
 use crate::policy::{Prune, PruneWhen};
+use crate::project::tail_piece;
+use crate::projection::Piece;
 use crate::prune::{
     is_limited, is_sealed, is_untouchable, reclaim, result_weight, shorten_call, shorten_some,
 };
+use crate::record::Patches;
 use crate::unit::Pos;
 use crate::view::Role;
 
@@ -99,8 +102,26 @@ impl Thread {
     }
 
     fn weight_of_result(&self, (at, part): Place, src: Sources<'_>) -> Weight {
-        let patches = self.patches_at(at);
-        result_weight(self.branch.view(at), src.texts, src.counter, patches, part)
+        let (view, mut patches) = (self.branch.view(at), self.patches_at(at).to_vec());
+        match self.left_out(at) {
+            None => return 0,
+            Some(left_out) => patches.extend(left_out),
+        }
+        let is_gone =
+            |p: &Patch| usize::from(p.part()) == part && matches!(p, Patch::Remove { .. });
+        if patches.iter().any(is_gone) {
+            return 0;
+        }
+        result_weight(view, src.texts, src.counter, &patches, part)
+    }
+
+    /// What of a message behind the record is not sent: answers to calls that were folded. `None`: all of it.
+    fn left_out(&self, at: Pos) -> Option<Vec<Patch>> {
+        let is_folded = |at| self.is_folded(at);
+        match tail_piece(&self.branch, at, &is_folded, &Patches::new())? {
+            Piece::Edit(_, edits) if at >= self.frozen.end => Some(edits.to_vec()),
+            _ => Some(Vec::new()),
+        }
     }
 
     /// Whether the result is shortened now.
@@ -199,6 +220,13 @@ impl Thread {
     }
 
     fn take_result(&mut self, place: Place, patches: Vec<Patch>, src: Sources<'_>) -> bool {
+        let is_out = |p: &Patch| usize::from(p.part()) == place.1;
+        if self
+            .left_out(place.0)
+            .is_none_or(|out| out.iter().any(is_out))
+        {
+            return false;
+        }
         let before = self.weight_of_result(place, src);
         let is_taken = self.take(place.0, patches, src);
         if is_taken {
@@ -208,15 +236,22 @@ impl Thread {
         is_taken
     }
 
-    /// Takes patches of a message behind the record, if it then weighs less.
-    fn take(&mut self, at: Pos, patches: Vec<Patch>, src: Sources<'_>) -> bool {
-        if patches.is_empty() || at < self.frozen.end {
+    /// Takes patches of a message behind the record, if what is sent of it then weighs less.
+    fn take(&mut self, at: Pos, mut patches: Vec<Patch>, src: Sources<'_>) -> bool {
+        let Some(left_out) = self.left_out(at).filter(|_| at >= self.frozen.end) else {
+            return false;
+        };
+        patches.retain(|p| left_out.iter().all(|out| out.part() != p.part()));
+        if patches.is_empty() {
             return false;
         }
         let view = self.branch.view(at);
         let before = self.patches_at(at);
         let after = [before, &patches].concat();
-        let weigh = |patches: &[Patch]| src.counter.patched(view, src.texts, patches);
+        let weigh = |patches: &[Patch]| {
+            let sent = [&left_out, patches].concat();
+            src.counter.patched(view, src.texts, &sent)
+        };
         let gain = weigh(before).saturating_sub(weigh(&after));
         if gain == 0 {
             return false;

@@ -211,7 +211,7 @@ impl<'c> Runner<'c> {
         step.wall_ms = self.world.now - began;
         step.active = Some(session.active()?);
         step.summary = session.summary();
-        step.request = Some(session.surface.request(&session.thread.projection())?);
+        step.request = Some(session.request()?);
         step.pruned = session.pruned();
         step.stored = Some(session.stored()?);
         self.sessions.insert(name.to_owned(), session);

@@ -19,7 +19,7 @@ use conspectus_core::view::{PartRef, Role, Texts as _};
 use super::json::Json;
 use super::settings::Settings;
 use super::surface::Surface;
-use super::trace::{Entry, Pruned, Stored};
+use super::trace::{Entry, Pruned, Request, Stored};
 
 /// What exists before the first step.
 #[derive(Clone, Debug, Default)]
@@ -269,6 +269,15 @@ impl Session {
         let kept = (0..branch.len()).filter(|at| !self.thread.is_folded(*at));
         kept.map(|at| self.surface.entry(branch.view(at).handle))
             .collect()
+    }
+
+    /// The request that would be sent now.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn request(&self) -> anyhow::Result<Request> {
+        let marks = self.settings.is_on("cache_breakpoint_on_summary");
+        self.surface.request(&self.thread.projection(), marks)
     }
 
     /// Labels of the active window.

@@ -119,10 +119,16 @@ impl Surface {
     ///
     /// # Errors
     /// When it cannot be written.
-    pub(super) fn request(&self, projection: &Projection) -> anyhow::Result<Request> {
-        let bytes = self
-            .document
-            .render(&[(0, projection)], &RenderContext::default())?;
+    pub(super) fn request(
+        &self,
+        projection: &Projection,
+        cache_summary: bool,
+    ) -> anyhow::Result<Request> {
+        let context = RenderContext {
+            cache_summary,
+            ..RenderContext::default()
+        };
+        let bytes = self.document.render(&[(0, projection)], &context)?;
         let file = Json::parse(std::str::from_utf8(&bytes)?)?;
         let handles: Vec<&Handle> = projection
             .pieces()

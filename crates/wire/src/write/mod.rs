@@ -42,8 +42,14 @@ pub(crate) struct Written {
 
 /// How the messages of a request format are written.
 pub(crate) trait Writer: Sync {
-    /// The list for a projection.
-    fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError>;
+    /// The list for a projection. `cache_summary`: with a cache breakpoint on the summary, in formats that have
+    /// them, if there is room for one.
+    fn list(
+        &self,
+        conversation: &Conversation,
+        pieces: &[&Piece],
+        cache_summary: bool,
+    ) -> Result<Written, WriteError>;
 
     /// Adds texts to the system prompt of the object at `request`. Only formats that keep it there do.
     fn add_system(

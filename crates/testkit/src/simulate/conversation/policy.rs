@@ -51,13 +51,15 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         Preset::Langchain,
         Preset::Nous,
     ]);
+    // Dice of their own, so that a seed's other choices are those of before.
+    let mut apart = rng.clone();
     let prune = PruneOption {
         when: Some(*rng.pick(&[PruneWhen::Trigger, PruneWhen::Always])),
         max_result_chars: Some(*rng.pick(&[0, 300, 2_000])),
         max_argument_chars: Some(*rng.pick(&[0, 200, 2_000])),
-        max_result_tokens: Some(*rng.pick(&[0, 0, 60, 500])),
-        max_total_result_tokens: Some(*rng.pick(&[0, 0, 200, 2_000])),
-        max_argument_tokens: Some(*rng.pick(&[0, 0, 50, 400])),
+        max_result_tokens: Some(*apart.pick(&[0, 0, 60, 500])),
+        max_total_result_tokens: Some(*apart.pick(&[0, 0, 200, 2_000])),
+        max_argument_tokens: Some(*apart.pick(&[0, 0, 50, 400])),
         duplicates: Some(rng.percent(50)),
         keep_recent_results: Some(rng.below(4) as u64),
     };
@@ -80,8 +82,9 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
             Placement::Front,
             Placement::Message,
             Placement::System,
-            Placement::SystemEnd,
-        ])),
+        ]))
+        .filter(|_| !apart.percent(20))
+        .or(Some(Placement::SystemEnd)),
         on_failure: Some(*rng.pick(&[OnFailure::Digest, OnFailure::Unchanged, OnFailure::Error])),
         max_summary_tokens: Some(*rng.pick(&[100, 400, 2_000])),
         max_retries: Some(rng.below(3) as u32),
