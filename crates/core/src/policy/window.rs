@@ -107,7 +107,7 @@ fn assumed_window(options: &Options, name: Option<&str>) -> u64 {
 /// before an `m` (`270m` is a number of parameters).
 fn window_in_name(name: &str) -> Option<u64> {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
-    let sizes = words.filter_map(|word| {
+    let mut sizes = words.rev().filter_map(|word| {
         let (number, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
         let number: u64 = number.parse().ok()?;
         match unit {
@@ -116,7 +116,7 @@ fn window_in_name(name: &str) -> Option<u64> {
             _ => None,
         }
     });
-    sizes.last()
+    sizes.next()
 }
 
 #[cfg(test)]

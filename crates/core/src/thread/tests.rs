@@ -592,7 +592,7 @@ fn what_is_on_its_way_is_kept_when_a_chunk_fails() {
     let Decision::Start(mut attempt, _) = scene.thread.before_call(0, &routes, src) else {
         panic!("the trigger is reached");
     };
-    let mut effects = |attempt: &mut Attempt| {
+    let effects = |attempt: &mut Attempt| {
         let (mut calls, mut kept) = (Vec::new(), 0);
         loop {
             match attempt.poll(0, src) {
