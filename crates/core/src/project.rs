@@ -131,8 +131,11 @@ pub fn dangling<'a>(
         view.is_user_request() || view.role == Role::Assistant
     });
     branch.units().open_calls().filter(move |call| {
+        // Who speaks in the message that answers the others of a batch has moved on too.
         let moved_on = passed.is_some_and(|at| {
-            at > call.at && branch.units().index_of(at) != branch.units().index_of(call.at)
+            let units = branch.units();
+            let speaks = branch.view(at).is_user_request();
+            at > call.at && (speaks || units.index_of(at) != units.index_of(call.at))
         });
         moved_on && !pending.contains(&call.id)
     })

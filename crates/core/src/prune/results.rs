@@ -11,6 +11,9 @@ use crate::patch::{Patch, PatchCause, Patched, Site};
 use crate::policy::Prune;
 use crate::view::{MessageView, PartKind, PartRef, Texts};
 
+/// What is left of a masked result beside the marker: enough to know it by.
+const MASKED_CHARS: usize = 64;
+
 /// How often a limit in tokens is turned into one in characters anew.
 const TRIES: usize = 8;
 
@@ -89,7 +92,8 @@ pub(crate) fn result_weight(
         .sum()
 }
 
-/// The patches that bring the result at part `result` to `tokens`, or to its marker alone if `tokens` is 0.
+/// The patches that bring the result at part `result` to `tokens`; to a marker and its beginning if `tokens`
+/// is 0.
 pub(crate) fn reclaim(
     message: &MessageView,
     texts: &dyn Texts,
@@ -107,7 +111,7 @@ pub(crate) fn reclaim(
     };
     let text = ResultText::read(message, texts, already, &pieces);
     match tokens {
-        0 => text.masked(),
+        0 => text.masked(MASKED_CHARS),
         tokens => text.shortened_to(usize::MAX, tokens, counter),
     }
 }
@@ -200,7 +204,7 @@ impl<'a> ResultText<'a> {
             chars = share(chars, size).min(chars - chars / 16 - 1);
         }
         // Where not even head and tail fit the marker may.
-        let patches = self.masked();
+        let patches = self.masked(0);
         let fits = self.tokens(&patches, counter) <= tokens;
         if fits { patches } else { Vec::new() }
     }
@@ -220,12 +224,12 @@ impl<'a> ResultText<'a> {
         counter.tokens(self.open.iter().map(of).sum())
     }
 
-    /// The shortest that says what was there: the marker alone.
-    fn masked(&self) -> Vec<Patch> {
+    /// The shortest that says what was there: the marker and `more` characters.
+    fn masked(&self, more: usize) -> Vec<Patch> {
         let total: usize = self.open.iter().map(|piece| piece.chars).sum();
         let marker = Length::Short.longest(total);
         (1..=self.open.len().min(3))
-            .map(|markers| self.shortened(self.decided + markers * marker))
+            .map(|markers| self.shortened(self.decided + markers * marker + more))
             .find(|patches| !patches.is_empty())
             .unwrap_or_default()
     }
