@@ -345,7 +345,7 @@ def main():
     if not client or not os.path.exists(client):
         return print("Claude Code not found (CLAUDE_CODE=/path/to/claude), resume test left out")
     if os.environ.get("CONSPECTUS_IN_NAMESPACE") != "1":
-        subprocess.run(["cargo", "build", "-q", "-p", "conspectus-wire", "--example", "claude_session"], cwd=ROOT, check=True)
+        subprocess.run(["cargo", "build", "-q", "-p", "conspectus-wire", "--example", "session"], cwd=ROOT, check=True)
         inside = ["unshare", "-rn", "sh", "-c", 'ip link set lo up && exec "$0" "$@"']
         if subprocess.run([*inside, "true"], capture_output=True).returncode != 0:
             return print("no network namespace (unshare -rn), resume test left out")
@@ -354,7 +354,7 @@ def main():
     server = ThreadingHTTPServer(("127.0.0.1", 0), Stub)
     threading.Thread(target=server.serve_forever, daemon=True).start()
     target = os.environ.get("CARGO_TARGET_DIR") or os.path.join(ROOT, "target")
-    ours = Ours(os.path.join(target, "debug", "examples", "claude_session"))
+    ours = Ours(os.path.join(target, "debug", "examples", "session"))
     with tempfile.TemporaryDirectory() as folder:
         client = Client(client, server.server_address[1], folder)
         own_session(client, ours)

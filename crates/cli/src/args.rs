@@ -24,8 +24,8 @@ const ABOUT: &str = "\
 Keeps long conversations of LLM agents inside the model's context window.
 
 Shortens oversized tool results, replaces the older part by a summary, and keeps what must not be lost:
-the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI chat,
-Anthropic, LangChain and Claude Code files, and finds out by itself which one a file is.";
+the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI chat and
+Responses, Anthropic, LangChain, Claude Code and Codex files, and finds out by itself which one a file is.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -61,6 +61,14 @@ Examples:
   conspectus plan runs.json --conversation 3
       one of several conversations in a file";
 
+const CONFIG_EXAMPLES: &str = "\
+Examples:
+  conspectus config example > config.yaml
+      every option at its default, explained
+  conspectus config check config.yaml --max-context 128000
+      what it comes to in numbers; exit code 3 if it cannot work
+  conspectus config schema > config.schema.json";
+
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -87,6 +95,51 @@ pub(crate) enum Command {
     /// Show what would go and stay, and why, a line a unit
     #[command(after_help = format!("{SIZES}\n\n{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
     Plan(LookArgs),
+    /// Check a configuration file, or print one to begin with
+    #[command(after_help = CONFIG_EXAMPLES, disable_help_subcommand = true)]
+    Config(ConfigArgs),
+}
+
+/// `config`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    pub(crate) what: ConfigCommand,
+}
+
+/// What is done about the configuration.
+#[derive(Debug, Subcommand)]
+pub(crate) enum ConfigCommand {
+    /// Say what a file comes to in numbers, and what speaks against it
+    Check(CheckArgs),
+    /// Print a file to begin with: default, deerflow, langchain or nous
+    Example {
+        /// Whose
+        #[arg(value_name = "PRESET", default_value = "default", value_parser = parse_preset)]
+        preset: Preset,
+    },
+    /// Print the JSON Schema of the file, for editors and checks
+    Schema,
+}
+
+/// `config check`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct CheckArgs {
+    /// The YAML file
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+
+    /// The model that conversations run on, by its name in the file's list models:
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS")]
+    pub(crate) max_context: Option<u64>,
+
+    /// Print one JSON document instead of a report
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `compact`.
@@ -140,7 +193,7 @@ pub(crate) struct ReadArgs {
     #[arg(value_name = "FILE", required_unless_present = "latest")]
     pub(crate) inputs: Vec<PathBuf>,
 
-    /// The newest session of this program instead of a file: claude (Claude Code)
+    /// Instead of a file the newest session of a program: claude (Claude Code) or codex
     #[arg(
         long,
         value_name = "PROGRAM",
@@ -150,7 +203,7 @@ pub(crate) struct ReadArgs {
     )]
     pub(crate) latest: Option<Program>,
 
-    /// The format: openai, anthropic, langchain or claude [default: found by content]
+    /// openai, anthropic, langchain, claude, responses or codex [default: by content]
     #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     pub(crate) format: Option<conspectus::Format>,
 
@@ -163,6 +216,7 @@ pub(crate) struct ReadArgs {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Program {
     Claude,
+    Codex,
 }
 
 /// When, what stays, and how: over the configuration file where there is one.
@@ -172,6 +226,10 @@ pub(crate) struct PolicyArgs {
     /// A YAML file with a section summarization:, as in examples/config
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
+
+    /// The model that the conversation runs on, by its name in the file's list models:
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
 
     /// Whose defaults: default, deerflow, langchain or nous
     #[arg(long, value_name = "NAME", value_parser = parse_preset)]

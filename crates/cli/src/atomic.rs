@@ -1,9 +1,11 @@
 //! Writes a file so that whoever looks sees the old one or the complete new one, also after a kill.
 //!
-//! The bytes go into a hidden temporary file in the same directory, are synced, and the file takes its name at
-//! once. On any error the temporary file is removed.
+//! The bytes go into a hidden temporary file in the same directory, `.NAME.conspectus-PID-N.tmp`, are synced, and
+//! the file takes its name at once. On any error the temporary file is removed. A killed run cannot do that: its
+//! file is removed by the next run that writes the same output. Whoever writes holds a lock on its temporary file,
+//! and the system lets go of the locks of the dead, so no file of a run that is still alive is touched.
 
-use std::fs::{self, File, OpenOptions, Permissions};
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -110,12 +112,13 @@ struct Temporary {
 impl Temporary {
     fn beside(path: &Path) -> io::Result<Self> {
         let dir = directory(path);
-        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        remove_stale(path);
         let id = std::process::id();
-        // A killed run may have left its file; numbers are used again only by who has the same process id.
         for attempt in 0..100 {
-            let path = dir.join(format!(".{name}.{id}.{attempt}.tmp"));
+            let start = temporary_start(path);
+            let path = dir.join(format!("{start}{id}-{attempt}{TEMPORARY_END}"));
             match OpenOptions::new().write(true).create_new(true).open(&path) {
+                Ok(file) if is_taken_away(&file, &path) => {}
                 Ok(file) => return Ok(Self { path, file }),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(error),
@@ -153,6 +156,48 @@ impl Temporary {
             let _ = dir.sync_all();
         }
         Ok(())
+    }
+}
+
+const TEMPORARY_END: &str = ".tmp";
+
+/// What the names of all temporary files for `path` begin with. A long name is cut, so that the whole stays a
+/// name that file systems take.
+fn temporary_start(path: &Path) -> String {
+    const MAX_BYTES: usize = 160;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    let name = &name[..name.floor_char_boundary(MAX_BYTES)];
+    format!(".{name}.conspectus-")
+}
+
+/// Locks a new temporary file. True: another run that cleans up was faster and took it for a stale one. A file
+/// system without locks is no reason not to write.
+fn is_taken_away(file: &File, path: &Path) -> bool {
+    matches!(file.try_lock(), Err(TryLockError::WouldBlock)) || !path.exists()
+}
+
+/// Removes what killed runs left of `path`. What cannot be removed is left: it is in nobody's way.
+fn remove_stale(path: &Path) {
+    let start = temporary_start(path);
+    let entries = fs::read_dir(directory(path)).into_iter().flatten();
+    for entry in entries.flatten() {
+        let name = entry.file_name();
+        let name = name.to_string_lossy();
+        let rest = name.strip_prefix(&start);
+        let rest = rest.and_then(|rest| rest.strip_suffix(TEMPORARY_END));
+        let is_number = |rest: &str| rest.bytes().all(|b| b.is_ascii_digit() || b == b'-');
+        let is_ours = rest.is_some_and(|rest| !rest.is_empty() && is_number(rest));
+        let is_file = entry.file_type().is_ok_and(|kind| kind.is_file());
+        if !is_ours || !is_file {
+            continue;
+        }
+        // Not to be emptied by being opened; whoever may not write it may not remove it either.
+        let Ok(file) = OpenOptions::new().append(true).open(entry.path()) else {
+            continue;
+        };
+        if file.try_lock().is_ok() {
+            let _ = fs::remove_file(entry.path());
+        }
     }
 }
 
@@ -224,7 +269,8 @@ mod tests {
         fs::write(&path, "old").expect("written");
         let half = Temporary::beside(&path).expect("made");
         half.fill(b"hal", None).expect("filled");
-        // A killed process runs no destructor.
+        // A killed process runs no destructor, and its lock is gone.
+        half.file.unlock().expect("unlocked");
         std::mem::forget(half);
         assert_eq!(fs::read(&path).expect("read"), b"old");
         assert_eq!(
@@ -232,6 +278,29 @@ mod tests {
             Wrote::Replaced
         );
         assert_eq!(fs::read(&path).expect("read"), b"new");
+        assert_eq!(files(&dir), ["a.json"], "what was left is gone");
+    }
+
+    #[test]
+    fn only_stale_temporary_files_of_the_same_output_are_removed() {
+        let dir = dir();
+        let path = dir.path().join("a.json");
+        let alive = Temporary::beside(&path).expect("made");
+        let others = [
+            ".a.json.conspectus-x-0.tmp",
+            ".a.json.tmp",
+            ".b.json.conspectus-1-0.tmp",
+            "a.json.conspectus-1-0.tmp",
+        ];
+        for name in others.iter().chain(&[".a.json.conspectus-1-0.tmp"]) {
+            fs::write(dir.path().join(name), "x").expect("written");
+        }
+        write(&path, b"new", None, true).expect("written");
+        let mut expect: Vec<String> = others.iter().map(|name| (*name).to_owned()).collect();
+        let alive_name = alive.path.file_name().expect("named").to_string_lossy();
+        expect.extend([alive_name.into_owned(), "a.json".to_owned()]);
+        expect.sort();
+        assert_eq!(files(&dir), expect);
     }
 
     #[test]

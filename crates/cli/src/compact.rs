@@ -1,5 +1,6 @@
 //! `conspectus compact`: every input is read, its conversations are compacted, the result is written.
 
+use std::borrow::Cow;
 use std::fs;
 
 use conspectus::core::projection::Projection;
@@ -29,6 +30,7 @@ struct Report<'a> {
     results: &'a [FileResult],
     skipped: &'a [Skipped],
     warnings: &'a [String],
+    advice: &'a [String],
     errors: &'a [ErrorLine],
 }
 
@@ -73,6 +75,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
             results: &results,
             skipped: &skipped,
             warnings: &job.policy.warnings,
+            advice: &job.policy.advice,
             errors: &errors,
         })?;
     } else if !skipped.is_empty() {
@@ -87,6 +90,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
 /// Says what is to be said before the first input: warnings, and directories that cannot be listed.
 pub(crate) fn begin(policy: &PolicyJob, inputs: &Inputs) -> Vec<ErrorLine> {
     policy.warnings.iter().for_each(|w| ui::warning(w));
+    policy.advice.iter().for_each(|a| ui::advice(a));
     inputs
         .failed
         .iter()
@@ -130,7 +134,7 @@ fn one(
     };
     let mut result = FileResult {
         format: Some(opened.document.format()),
-        bytes_before: Some(opened.bytes.len() as u64),
+        bytes_before: Some(opened.document.bytes().len() as u64),
         faults: opened
             .document
             .faults()
@@ -177,9 +181,10 @@ fn process(
         result.conversations.push(done);
     }
     let bytes = if edits.is_empty() {
-        opened.bytes.clone()
+        Cow::Borrowed(opened.document.bytes())
     } else {
-        render(input, opened, &edits, result, request.only_if_triggered)?
+        let rendered = render(input, opened, &edits, result, request.only_if_triggered)?;
+        Cow::Owned(rendered)
     };
     result.bytes_after = Some(bytes.len() as u64);
     let failed = result.conversations.iter().any(|c| c.exit() != Exit::Done);
@@ -222,9 +227,10 @@ fn render(
         format: Some(opened.document.format()),
         lenient: true,
     };
-    let again = Document::open(bytes.clone(), &options).map(|d| d.conversations().len());
-    match again {
-        Ok(count) if count == opened.document.conversations().len() => Ok(bytes),
+    match Document::open(bytes, &options) {
+        Ok(again) if again.conversations().len() == opened.document.conversations().len() => {
+            Ok(again.into_bytes())
+        }
         _ => Err(Fail::about(
             Exit::Compaction,
             input.name(),

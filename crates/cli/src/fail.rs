@@ -81,6 +81,9 @@ pub(crate) fn io_words(error: &io::Error) -> String {
         io::ErrorKind::IsADirectory => "is a directory".to_owned(),
         io::ErrorKind::NotADirectory => "part of the path is not a directory".to_owned(),
         io::ErrorKind::StorageFull => "no space left on the disk".to_owned(),
+        io::ErrorKind::QuotaExceeded => "the disk quota is used up".to_owned(),
+        io::ErrorKind::FileTooLarge => "larger than a file may be here".to_owned(),
+        io::ErrorKind::OutOfMemory => "not enough memory to hold it".to_owned(),
         io::ErrorKind::ReadOnlyFilesystem => "the file system is read-only".to_owned(),
         _ => error.to_string(),
     }

@@ -49,6 +49,7 @@ struct Report<'a, T> {
     results: &'a [Looked<T>],
     skipped: &'a [Skipped],
     warnings: &'a [String],
+    advice: &'a [String],
     errors: &'a [ErrorLine],
 }
 
@@ -128,6 +129,7 @@ pub(crate) fn look<T: Serialize>(
             results: &results,
             skipped: &skipped,
             warnings: &job.policy.warnings,
+            advice: &job.policy.advice,
             errors: &errors,
         })?;
     } else if !skipped.is_empty() {
@@ -169,7 +171,7 @@ impl<T> Looked<T> {
         Self {
             input: input.name(),
             format: Some(document.format()),
-            bytes: Some(opened.bytes.len() as u64),
+            bytes: Some(document.bytes().len() as u64),
             conversations: Vec::new(),
             faults: document.faults().iter().map(FaultLine::from).collect(),
             error: None,

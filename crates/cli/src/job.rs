@@ -47,11 +47,14 @@ pub(crate) struct LookJob {
 /// The policy, before the format of a file is known.
 pub(crate) struct PolicyJob {
     options: Options,
+    model: ModelProfile,
     below_keep: bool,
     /// Nothing says whether compaction is on, so the command does.
     enable: bool,
     /// What its owner should be told.
     pub(crate) warnings: Vec<String>,
+    /// What is usually done differently.
+    pub(crate) advice: Vec<String>,
 }
 
 impl PolicyJob {
@@ -63,6 +66,7 @@ impl PolicyJob {
             ..self.options.clone()
         };
         let mut request = CompactRequest::command(options);
+        request.model = self.model.clone();
         request.manual.below_keep = self.below_keep;
         request.enable = self.enable;
         request
@@ -141,10 +145,11 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         )
     };
     let config = config.with_overrides(&flags).map_err(config_error)?;
-    let resolved = config
-        .resolve(&ModelProfile::default())
+    let model = config
+        .run_model(args.model.as_deref())
         .map_err(config_error)?;
-    let options = config.options().clone();
+    let resolved = config.resolve(&model).map_err(config_error)?;
+    let options = config.options_for(&model);
     let no_check = options.trigger == TriggerOption::Unset;
     // The window of a trigger that nobody asked for: compacting by hand needs none, and `inspect` says what
     // it assumes.
@@ -159,8 +164,13 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         no_check && about_window
     };
     let warnings = resolved.warnings.iter().filter(|w| !is_idle(w));
+    // Advice is about a file that stays; flags are for this time.
+    let advice = resolved.advice.iter().filter(|_| !is_bare);
+    let advice = advice.filter(|advice| advice.place.file.is_some());
     Ok(PolicyJob {
+        advice: advice.map(ToString::to_string).collect(),
         options,
+        model,
         below_keep: args.below_keep,
         enable: is_bare,
         warnings: warnings.map(|w| as_flags(w.to_string(), is_bare)).collect(),
@@ -175,7 +185,7 @@ fn as_flags(message: String, is_bare: bool) -> String {
     }
 }
 
-fn load(path: &Path) -> Result<Config, Fail> {
+pub(crate) fn load(path: &Path) -> Result<Config, Fail> {
     let name = path.display().to_string();
     let text = std::fs::read_to_string(path)
         .map_err(|error| Fail::about(Exit::Config, &name, &io_words(&error)))?;

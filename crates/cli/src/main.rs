@@ -6,6 +6,7 @@
 
 mod args;
 mod atomic;
+mod check;
 mod compact;
 mod fail;
 mod inputs;
@@ -33,6 +34,7 @@ fn main() -> ExitCode {
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
+        Command::Config(args) => check::run(args.what),
     };
     let exit = done.unwrap_or_else(|fail| {
         // Who closed our output wants no more of it, and no complaint.

@@ -16,8 +16,6 @@ use crate::inputs::{Input, Skipped};
 pub(crate) struct Opened {
     /// What it holds.
     pub(crate) document: Document,
-    /// Its bytes.
-    pub(crate) bytes: Vec<u8>,
     /// When it was last written, in milliseconds since 1970: the time of what is appended to it, so that the
     /// same file gives the same output.
     pub(crate) written_ms: u64,
@@ -27,7 +25,7 @@ impl Opened {
     /// A number that belongs to these bytes.
     pub(crate) fn seed(&self) -> u64 {
         let mut hash = IdentHasher::new();
-        hash.field(&self.bytes);
+        hash.field(self.document.bytes());
         let digest = hash.finish().0;
         digest[..8]
             .iter()
@@ -69,10 +67,9 @@ impl From<&Fault> for FaultLine {
 pub(crate) fn open(input: &Input, options: &OpenOptions) -> Result<Read, Fail> {
     let (bytes, written) = bytes_of(input)
         .map_err(|error| Fail::about(Exit::Input, input.name(), &io_words(&error)))?;
-    match Document::open(bytes.clone(), options) {
+    match Document::open(bytes, options) {
         Ok(document) => Ok(Read::Opened(Opened {
             document,
-            bytes,
             written_ms: written,
         })),
         Err(error) if input.is_found() && is_something_else(&error) => Ok(Read::Skipped(Skipped {
@@ -106,17 +103,26 @@ fn is_something_else(error: &ReadError) -> bool {
     !matches!(error, ReadError::BadMessage { .. })
 }
 
+/// One byte more than can be read is enough to know: a device may never end.
+const ENOUGH: u64 = ReadError::MAX_BYTES + 1;
+
 fn bytes_of(input: &Input) -> std::io::Result<(Vec<u8>, u64)> {
     let mut bytes = Vec::new();
     let time = match input {
         Input::Stdin => {
-            std::io::stdin().lock().read_to_end(&mut bytes)?;
+            let stdin = std::io::stdin().lock();
+            stdin.take(ENOUGH).read_to_end(&mut bytes)?;
             now()
         }
         Input::File { path, .. } => {
-            let mut file = fs::File::open(path)?;
-            file.read_to_end(&mut bytes)?;
-            file.metadata()?.modified().unwrap_or_else(|_| now())
+            let file = fs::File::open(path)?;
+            let metadata = file.metadata()?;
+            if metadata.len() < ENOUGH {
+                let size = usize::try_from(metadata.len()).unwrap_or_default();
+                bytes.try_reserve_exact(size)?;
+            }
+            file.take(ENOUGH).read_to_end(&mut bytes)?;
+            metadata.modified().unwrap_or_else(|_| now())
         }
     };
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();

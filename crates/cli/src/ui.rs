@@ -85,6 +85,11 @@ pub(crate) fn warning(text: &str) {
     say_err(&format!("warning: {text}\n"));
 }
 
+/// Advice on standard error.
+pub(crate) fn advice(text: &str) {
+    say_err(&format!("advice: {text}\n"));
+}
+
 /// An error on standard error.
 pub(crate) fn error(text: &str) {
     say_err(&format!("error: {text}\n"));

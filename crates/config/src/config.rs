@@ -2,14 +2,16 @@
 
 use std::sync::Arc;
 
-use conspectus_core::policy::{ModelProfile, Options, Policy, Preset};
+use conspectus_core::policy::{At, ModelProfile, Options, Policy, Preset};
 
-use crate::error::{ConfigError, ConfigWarning, Place, Problem};
+use crate::advice::{Advice, advise};
+use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
+use crate::models::{self, MODELS, Model, Models};
 use crate::place::{Places, SECTION};
 use crate::section::{self, OPTIONS};
 use crate::suggest::is_near;
-use crate::value::wrong;
+use crate::value::{one_of, wrong};
 use crate::yaml::{self, Entry, Value};
 
 /// What was asked for, and where. [`Config::default`] is no file at all: our own defaults.
@@ -17,6 +19,7 @@ use crate::yaml::{self, Entry, Value};
 pub struct Config {
     options: Options,
     places: Places,
+    models: Vec<Model>,
     warnings: Vec<ConfigWarning>,
 }
 
@@ -27,6 +30,8 @@ pub struct ResolvedConfig {
     pub policy: Policy,
     /// The file's warnings, then those of the numbers.
     pub warnings: Vec<ConfigWarning>,
+    /// What is usually done differently.
+    pub advice: Vec<Advice>,
 }
 
 impl Config {
@@ -52,20 +57,27 @@ impl Config {
                 return Err(ConfigError::Option { place, problem });
             }
         };
-        match the_section(&file, entries)? {
+        let mut config = match the_section(&file, entries)? {
             Some(entry) => {
                 let section = section::read(&file, entry)?;
-                Ok(Config {
+                Config {
                     options: section.options,
                     places: section.places,
+                    models: Vec::new(),
                     warnings: section.warnings,
-                })
+                }
             }
-            None => Ok(Config {
+            None => Config {
                 places: Places::of_file(&file, None),
                 ..Config::default()
-            }),
+            },
+        };
+        if let Some(list) = only(&file, entries, MODELS)? {
+            let Models { all, warnings } = models::read(&file, list, config.options.preset)?;
+            config.models = all;
+            config.warnings.extend(warnings);
         }
+        Ok(config)
     }
 
     /// Lays flags over the file: what they say wins, preset included.
@@ -143,6 +155,55 @@ impl Config {
         &self.options
     }
 
+    /// The file's list of models.
+    pub fn models(&self) -> &[Model] {
+        &self.models
+    }
+
+    /// The model of the list with this name.
+    pub fn model(&self, name: &str) -> Option<&Model> {
+        self.models.iter().find(|model| &*model.name == name)
+    }
+
+    /// What is known of the model that the conversation runs on: the one that is named, else the first of the
+    /// list. Where there is no list, a name is all that is known.
+    ///
+    /// # Errors
+    /// The list does not have the name.
+    pub fn run_model(&self, name: Option<&str>) -> Result<ModelProfile, ConfigError> {
+        match name {
+            None => Ok(self.models.first().map(Model::profile).unwrap_or_default()),
+            Some(name) if self.models.is_empty() => Ok(ModelProfile {
+                name: Some(name.into()),
+                ..ModelProfile::default()
+            }),
+            Some(name) => match self.model(name) {
+                Some(model) => Ok(model.profile()),
+                None => Err(self.no_such_model(of_flag("--model"), name)),
+            },
+        }
+    }
+
+    /// The options for a conversation that runs on this model.
+    pub fn options_for(&self, run: &ModelProfile) -> Options {
+        let model = run.name.as_deref().and_then(|name| self.model(name));
+        let mut options = self.options.clone();
+        options.anthropic |= model.is_some_and(Model::is_anthropic);
+        options
+    }
+
+    fn no_such_model(&self, place: Place, name: &str) -> ConfigError {
+        let names: Vec<&str> = self.models.iter().map(|m| &*m.name).collect();
+        let problem = Problem::Found {
+            found: match name.len() <= 60 && !name.starts_with("sk-") {
+                true => format!("{name:?}"),
+                false => shown(name),
+            },
+            expected: format!("a name of the list models: {}", one_of(&names)),
+        };
+        ConfigError::Option { place, problem }
+    }
+
     /// What the file gives reason to say. [`Config::resolve`] repeats it.
     pub fn warnings(&self) -> &[ConfigWarning] {
         &self.warnings
@@ -151,13 +212,20 @@ impl Config {
     /// The policy for a model.
     ///
     /// # Errors
-    /// What [`Policy::resolve`] refuses, with the line or flag that it comes from.
+    /// What [`Policy::resolve`] refuses, with the line or flag that it comes from; a model for summaries that the
+    /// file's list of models does not have.
     pub fn resolve(&self, model: &ModelProfile) -> Result<ResolvedConfig, ConfigError> {
-        let resolved =
-            Policy::resolve(&self.options, model).map_err(|problem| ConfigError::Policy {
-                place: self.places.find(problem.at()),
-                problem: Box::new(problem),
-            })?;
+        if let Some(name) = &self.options.model
+            && !self.models.is_empty()
+            && self.model(name).is_none()
+        {
+            return Err(self.no_such_model(self.places.find(At::option("model")), name));
+        }
+        let options = self.options_for(model);
+        let resolved = Policy::resolve(&options, model).map_err(|problem| ConfigError::Policy {
+            place: self.places.find(problem.at()),
+            problem: Box::new(problem),
+        })?;
         let mut warnings = self.warnings.clone();
         warnings.extend(
             resolved
@@ -168,9 +236,17 @@ impl Config {
                     problem,
                 }),
         );
+        let advice = advise(
+            &options,
+            &resolved.policy,
+            model,
+            &self.models,
+            &self.places,
+        );
         Ok(ResolvedConfig {
             policy: resolved.policy,
             warnings,
+            advice,
         })
     }
 }
@@ -199,13 +275,8 @@ fn the_section<'n>(
             problem,
         })
     };
-    let mut sections = entries.iter().filter(|e| e.key == SECTION);
-    if let Some(section) = sections.next() {
-        let first = section.line;
-        return match sections.next() {
-            Some(again) => fail(again, Problem::Twice { first }),
-            None => Ok(Some(section)),
-        };
+    if let Some(section) = only(file, entries, SECTION)? {
+        return Ok(Some(section));
     }
     for entry in entries {
         if OPTIONS.contains(&entry.key.as_str()) {
@@ -217,6 +288,23 @@ fn the_section<'n>(
         }
     }
     Ok(None)
+}
+
+/// The section with this name, if there is one.
+fn only<'n>(
+    file: &Arc<str>,
+    entries: &'n [Entry],
+    name: &str,
+) -> Result<Option<&'n Entry>, ConfigError> {
+    let mut sections = entries.iter().filter(|e| e.key == name);
+    let first = sections.next();
+    match (first, sections.next()) {
+        (Some(first), Some(again)) => Err(ConfigError::Option {
+            place: top(file, again.line, name),
+            problem: Problem::Twice { first: first.line },
+        }),
+        _ => Ok(first),
+    }
 }
 
 fn over<T>(option: &mut Option<T>, flag: Option<T>, said: impl FnOnce()) {

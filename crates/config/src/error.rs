@@ -137,6 +137,14 @@ pub enum ConfigWarning {
         /// Where.
         place: Place,
     },
+    /// A key that everybody can read who can read the file.
+    #[error(
+        "{place}: the key stands in the file itself; put it into an environment variable and write $NAME"
+    )]
+    KeyInFile {
+        /// Where.
+        place: Place,
+    },
     /// A prompt without the conversation.
     #[error(
         "{place}: has no {{messages}}, so the conversation would not be in it; add {{messages}} where it belongs"

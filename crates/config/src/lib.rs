@@ -13,20 +13,28 @@
 //! ```
 //!
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
-//! a file, our own defaults hold. Other sections of the file belong to others and are passed over. See
-//! `docs/configuration.md` for every option.
+//! a file, our own defaults hold. The list `models:` says which models there are. Other sections of the file
+//! belong to others and are passed over. See `docs/configuration.md` for every option.
 
+mod advice;
 mod config;
 mod error;
+mod example;
 mod flags;
+mod models;
 mod place;
 mod reader;
+mod schema;
 mod section;
 mod sizes;
 mod suggest;
 mod value;
 mod yaml;
 
+pub use advice::{Advice, Symptom, Tip};
 pub use config::{Config, ResolvedConfig};
 pub use error::{ConfigError, ConfigWarning, Place, Problem};
+pub use example::example;
 pub use flags::{FlagError, Overrides, TriggerArg, parse_keep, parse_preset, parse_trigger};
+pub use models::{Model, Prices, Secret};
+pub use schema::schema;

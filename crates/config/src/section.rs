@@ -49,7 +49,7 @@ const SAME: [(&str, &str); 3] = [
     ("model_name", "summary_model"),
 ];
 
-const PRUNE: [&str; 8] = [
+pub(crate) const PRUNE: [&str; 8] = [
     "when",
     "max_result_chars",
     "max_argument_chars",

@@ -44,6 +44,11 @@ pub(crate) fn share(node: &Node) -> Result<f64, Problem> {
     }
 }
 
+/// Any number.
+pub(crate) fn real(node: &Node) -> Option<f64> {
+    scalar(node).and_then(parse_real)
+}
+
 /// A text that is not blank.
 pub(crate) fn text(node: &Node, expected: &str) -> Result<String, Problem> {
     match scalar(node) {

@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use crate::planted::{Bug, planted};
 use crate::policy::Placement;
 use crate::projection::{Block, BlockKind};
 use crate::view::Role;
@@ -44,7 +45,10 @@ pub fn content(text: &str) -> Option<&str> {
                 .strip_prefix(OPEN)?
                 .strip_suffix(CLOSE)?
                 .trim_matches('\n');
-            let summary = inside.strip_prefix(HEADING).unwrap_or(inside);
+            let summary = match inside == HEADING.trim_end() {
+                true => "",
+                false => inside.strip_prefix(HEADING).unwrap_or(inside),
+            };
             Some(summary).filter(|text| !text.contains(OPEN) && !text.contains(CLOSE))
         })
 }
@@ -96,7 +100,11 @@ pub fn defused(text: &str) -> String {
         let is_tag = inside
             .get(..TAG.len())
             .is_some_and(|name| name.eq_ignore_ascii_case(TAG));
-        out.push_str(if is_tag { "&lt;" } else { "<" });
+        out.push_str(if is_tag && !planted(Bug::OpenFrame) {
+            "&lt;"
+        } else {
+            "<"
+        });
         rest = &from[1..];
     }
     out.push_str(rest);
@@ -106,6 +114,18 @@ pub fn defused(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_empty_summary_is_read_back_as_one() {
+        for placement in [Placement::Frozen, Placement::Front, Placement::System] {
+            let shown = blocks("", placement);
+            assert_eq!(
+                content(&shown.last().unwrap().text),
+                Some(""),
+                "{placement:?}"
+            );
+        }
+    }
 
     #[test]
     fn data_cannot_close_its_frame() {

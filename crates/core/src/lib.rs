@@ -156,6 +156,8 @@ pub mod outcome;
 pub mod parity;
 pub mod patch;
 pub mod plan;
+#[doc(hidden)]
+pub mod planted;
 pub mod policy;
 pub mod project;
 pub mod projection;

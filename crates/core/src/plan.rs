@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::count::Weight;
 use crate::id::CallId;
+use crate::planted::{Bug, planted};
 use crate::policy::Keep;
 use crate::unit::{Call, Pos};
 use crate::view::{PartKind, Role};
@@ -179,7 +180,8 @@ fn strays(branch: &Branch, present: &dyn Fn(Pos) -> bool) -> BTreeSet<Pos> {
     let units = branch.units();
     let folded = units.calls().iter().filter(|call| !present(call.at));
     let late = folded.flat_map(|call| call.answers.iter().copied());
-    let stray: BTreeSet<(Pos, usize)> = late.chain(units.orphans().iter().copied()).collect();
+    let all = late.chain(units.orphans().iter().copied());
+    let stray: BTreeSet<(Pos, usize)> = all.filter(|(at, _)| present(*at)).collect();
     let is_all_stray = |at: &Pos| {
         let view = branch.view(*at);
         view.is_only_results() && view.results().all(|(part, _)| stray.contains(&(*at, part)))
@@ -220,7 +222,7 @@ impl Planner<'_> {
         }
         for (at, view) in branch.views().iter().enumerate() {
             let flags = view.flags;
-            if flags.pinned {
+            if flags.pinned && !planted(Bug::LostPin) {
                 self.mark(at, Stay::Pinned);
             }
             if flags.reminder {
@@ -260,7 +262,7 @@ impl Planner<'_> {
         let newest = (0..views.len())
             .rev()
             .find(|at| (self.present)(*at) && views[*at].is_user_request());
-        if let Some(at) = newest {
+        if let Some(at) = newest.filter(|_| !planted(Bug::CurrentRequestDropped)) {
             self.mark(at, Stay::CurrentRequest);
         }
         for at in (0..views.len()).rev() {
@@ -372,6 +374,9 @@ impl Planner<'_> {
 
     /// A unit stays whole if any member stays; the others stay for the same reason.
     fn whole_units(&mut self) {
+        if planted(Bug::CutInsideUnit) {
+            return;
+        }
         for unit in self.branch.units().iter().filter(|u| u.members.len() > 1) {
             if let Some(why) = unit.members.iter().filter_map(|m| self.why[*m]).min() {
                 unit.members.iter().for_each(|m| self.mark(*m, why));

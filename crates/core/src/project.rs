@@ -10,6 +10,7 @@ use std::sync::Arc;
 use crate::frame;
 use crate::id::CallId;
 use crate::patch::{Patch, PatchCause, Site};
+use crate::planted::{Bug, planted};
 use crate::policy::Placement;
 use crate::projection::{Block, BlockKind, Piece};
 use crate::record::{Patches, Summary};
@@ -41,6 +42,9 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         .summary
         .map(|(s, at)| frame::blocks(&s.text, at))
         .unwrap_or_default();
+    if planted(Bug::SummaryTwice) {
+        blocks.extend(blocks.clone());
+    }
     let leading = branch.leading_system();
     let prompt = shape
         .summary
@@ -62,6 +66,11 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         }
     }
     pieces.extend(blocks.drain(..).map(Piece::Insert));
+    if planted(Bug::SwappedOrder)
+        && let [.., a, b] = pieces.as_mut_slice()
+    {
+        std::mem::swap(a, b);
+    }
     pieces
 }
 
@@ -180,10 +189,11 @@ struct Repairs {
 impl Repairs {
     fn of(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Self {
         let units = branch.units();
+        let shown = |at: Pos| at < end && !(shape.is_folded)(at);
         let mut extra: BTreeSet<_> = units
             .orphans()
             .iter()
-            .filter(|(at, _)| *at < end)
+            .filter(|(at, _)| shown(*at))
             .copied()
             .collect();
         for call in units.calls() {
@@ -193,8 +203,11 @@ impl Repairs {
                 false if shape.pending.contains(&call.id) => call.answers.len(),
                 false => 1,
             };
-            let late = call.answers.iter().skip(from).filter(|(at, _)| *at < end);
+            let late = call.answers.iter().skip(from).filter(|(at, _)| shown(*at));
             extra.extend(late.copied());
+        }
+        if planted(Bug::OrphanKept) {
+            extra.clear();
         }
         let mut stand_ins = Vec::new();
         for call in
@@ -213,6 +226,9 @@ impl Repairs {
                     text,
                 },
             ));
+        }
+        if planted(Bug::StandInMissing) {
+            stand_ins.clear();
         }
         stand_ins.sort_by_key(|(at, _)| *at);
         Self { extra, stand_ins }

@@ -60,14 +60,14 @@ pub enum Piece {
 pub struct Projection {
     /// The part that stays the same bytes until the next compaction.
     pub frozen: Arc<[Piece]>,
-    /// What was appended since.
-    pub tail: Vec<Piece>,
+    /// What was appended since. Shared with the thread, which extends it in place once no projection holds it.
+    pub tail: Arc<Vec<Piece>>,
 }
 
 impl Projection {
     /// All pieces in order.
     pub fn pieces(&self) -> impl Iterator<Item = &Piece> {
-        self.frozen.iter().chain(&self.tail)
+        self.frozen.iter().chain(self.tail.iter())
     }
 
     /// Whether every message is kept as it is and nothing is inserted: the input's own bytes will do.

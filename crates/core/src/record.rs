@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::count::Weight;
 use crate::id::{AttemptId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::outcome::{Measured, Moment, Reason};
@@ -36,6 +37,10 @@ pub struct Summary {
 
 /// Patches by message.
 pub type Patches = BTreeMap<NodeId, Arc<[Patch]>>;
+
+/// What patched messages weigh, counted once when they were patched. A message that is not here weighs what
+/// the branch says.
+pub type Weights = BTreeMap<NodeId, Weight>;
 
 /// One committed compaction, or one committed pruning.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

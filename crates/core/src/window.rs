@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::count::{TokenCounter, Weight};
 use crate::history::History;
 use crate::id::{Ident, NodeId};
+use crate::record::Weights;
 use crate::unit::{Pos, Units};
 use crate::view::{MessageView, Role, Texts};
 
@@ -115,6 +116,12 @@ impl Branch {
     /// The weight of the messages in `from..to`, unpatched. O(1).
     pub fn weight(&self, from: Pos, to: Pos) -> Weight {
         self.sum_before(to) - self.sum_before(from)
+    }
+
+    /// What the message at `at` weighs with its patches, given what the patched ones weigh. O(log n).
+    pub fn patched_weight(&self, at: Pos, patched: &Weights) -> Weight {
+        let known = patched.get(&self.path[at]).copied();
+        known.unwrap_or_else(|| self.weight(at, at + 1))
     }
 
     /// The number of leading system messages: the run of them at the start.

@@ -7,8 +7,8 @@ use anyhow::Context as _;
 use conspectus::core::policy::{Clause, TriggerOption};
 use conspectus::wire::valid;
 use conspectus::{
-    CompactRequest, Conversation, Document, Embedded, OpenOptions, Options, Outcome, Reason,
-    RenderContext, compact, inspect,
+    CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
+    Reason, RenderContext, compact, inspect,
 };
 
 /// Triggers as shares of a conversation's size.
@@ -102,16 +102,45 @@ fn request(size: u64, share: f64) -> CompactRequest {
     CompactRequest::command(options)
 }
 
-/// What is wrong with each conversation by the provider's own rules. Session files are no requests.
-/// Positions are left out, since they differ before and after.
+/// What is wrong with each conversation by the provider's own rules. Session files are no requests; of Codex's, whose
+/// records hold the items of one, what is in sight is judged. Positions are left out, since they differ before and
+/// after.
 fn broken_rules(document: &Document, bytes: &[u8]) -> BTreeMap<usize, Vec<String>> {
     let mut out = BTreeMap::<usize, Vec<String>>::new();
-    for fault in valid::check(document.format(), bytes) {
+    let faults = match document.format() {
+        Format::Codex => valid::check(Format::Responses, &in_sight(bytes)),
+        format => valid::check(format, bytes),
+    };
+    for fault in faults {
         out.entry(fault.conversation)
             .or_default()
             .push(format!("{:?}", fault.rule));
     }
     out
+}
+
+/// The items in sight in a rollout, as a request. A summary that stands there as a bare string is a message.
+fn in_sight(rollout: &[u8]) -> Vec<u8> {
+    let options = OpenOptions {
+        format: Some(Format::Codex),
+        lenient: true,
+    };
+    let document = Document::open(rollout.to_vec(), &options);
+    let items: Vec<String> = document
+        .iter()
+        .flat_map(Document::conversations)
+        .flat_map(|conversation| {
+            let items = conversation
+                .views()
+                .iter()
+                .map(|view| conversation.json_of(view.handle));
+            items.map(|json| match json.starts_with('"') {
+                true => format!(r#"{{"role":"user","content":{json}}}"#),
+                false => json.to_owned(),
+            })
+        })
+        .collect();
+    format!(r#"{{"model":"m","input":[{}]}}"#, items.join(",")).into_bytes()
 }
 
 /// What is wrong with it by the core's automaton.

@@ -21,7 +21,13 @@ fn main() {
         match play(&life) {
             Ok(one) => story.add(&one),
             Err(fault) => {
-                let number = fault.what.chars().take_while(|c| *c != ':').collect();
+                let told = [" (strict parity)", ""][usize::from(!fault.parity)];
+                let told = if fault.is_the_hosts() {
+                    " (the host's)"
+                } else {
+                    told
+                };
+                let number = [fault.number(), told].concat();
                 let entry = failed.entry(number).or_insert((0, seed));
                 entry.0 += 1;
                 println!("seed {seed}, step {}: {}", fault.step, fault.what);

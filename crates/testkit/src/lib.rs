@@ -19,8 +19,10 @@
 //! assert_eq!(bytes, again.render(Format::OpenAi).body());
 //! ```
 
+pub mod campaign;
 pub mod clock;
 pub mod faults;
+pub mod fuzz;
 pub mod model;
 pub mod rng;
 pub mod shape;

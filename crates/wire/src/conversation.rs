@@ -20,6 +20,8 @@ pub struct Conversation {
     pub(crate) fixed: Fixed,
     /// Where the messages stand together.
     pub(crate) list: List,
+    /// The messages go on from a history that only the server has.
+    pub(crate) is_continued: bool,
 }
 
 /// Where the messages of a conversation stand together.
@@ -32,6 +34,8 @@ pub(crate) enum List {
         /// The object around it that may hold a system prompt.
         request: Option<Span>,
     },
+    /// The one message is this value: a prompt as a string.
+    Value(Span),
     /// One a line, and nothing else in the file.
     Lines,
 }
@@ -94,6 +98,8 @@ pub(crate) enum Home {
     Member(Span),
     /// The message's content itself, as one value.
     Content(Emptied),
+    /// The message as a whole: nothing is left without it.
+    Whole,
 }
 
 /// What stands where everything was left out.
@@ -119,6 +125,7 @@ impl Conversation {
             messages: Vec::new(),
             fixed: Fixed::default(),
             list: List::Lines,
+            is_continued: false,
         }
     }
 

@@ -9,6 +9,9 @@ pub enum ReadError {
     /// Nothing but space.
     #[error("the file is empty, expected a conversation as JSON or JSON lines")]
     Empty,
+    /// More than places in it can be told apart.
+    #[error("the file is larger than 4 GiB, the most that can be read; split it")]
+    TooLarge,
     /// Not text.
     #[error(
         "line {line}: byte {byte:#04x} at offset {offset} is not UTF-8, convert the file to UTF-8 first"
@@ -35,7 +38,7 @@ pub enum ReadError {
     },
     /// JSON, but no conversation that we know.
     #[error(
-        "line {line}: found {found}, expected messages of a known format (openai, anthropic, langchain, claude), \
+        "line {line}: found {found}, expected messages of a known format (openai, anthropic, langchain, claude, responses, codex), \
          as a list, under `messages`, or one a line; if the format is known to you, name it"
     )]
     UnknownShape {
@@ -61,6 +64,11 @@ pub enum ReadError {
     /// This build has no reader for the format.
     #[error("this build does not read {0} files")]
     NoReader(Format),
+}
+
+impl ReadError {
+    /// The largest file, in bytes: lengths and places of texts are 32 bits wide.
+    pub const MAX_BYTES: u64 = u32::MAX as u64;
 }
 
 /// Something in a file that could not be understood and was kept as it is.
@@ -91,6 +99,12 @@ pub enum WriteError {
         /// The handle.
         handle: u32,
     },
+    /// The messages go on from a history that only the server has: what is left out of them would not be gone.
+    #[error(
+        "conversation {0} goes on from a history that the server keeps (`previous_response_id` or `conversation`), \
+         it can only be written as it is; compact where the history is"
+    )]
+    HistoryElsewhere(usize),
     /// This build has no writer for the format.
     #[error("this build does not write {0} files")]
     NoWriter(Format),

@@ -18,11 +18,22 @@ pub enum Format {
     LangChain,
     /// Claude Code's session files, one record a line.
     Claude,
+    /// Items of OpenAI's Responses API.
+    Responses,
+    /// Codex's session files ("rollouts"), one record a line.
+    Codex,
 }
 
 impl Format {
     /// All formats.
-    pub const ALL: [Self; 4] = [Self::OpenAi, Self::Anthropic, Self::LangChain, Self::Claude];
+    pub const ALL: [Self; 6] = [
+        Self::OpenAi,
+        Self::Anthropic,
+        Self::LangChain,
+        Self::Claude,
+        Self::Responses,
+        Self::Codex,
+    ];
 
     /// Its name on the command line.
     pub fn name(self) -> &'static str {
@@ -31,6 +42,8 @@ impl Format {
             Self::Anthropic => "anthropic",
             Self::LangChain => "langchain",
             Self::Claude => "claude",
+            Self::Responses => "responses",
+            Self::Codex => "codex",
         }
     }
 }
@@ -43,7 +56,7 @@ impl fmt::Display for Format {
 
 /// The error for a name that is no format's.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown format `{0}`, use one of openai, anthropic, langchain, claude")]
+#[error("unknown format `{0}`, use one of openai, anthropic, langchain, claude, responses, codex")]
 pub struct UnknownFormatName(String);
 
 impl FromStr for Format {

@@ -26,7 +26,7 @@
 //! let summary = Block { kind: BlockKind::Summary, role: Role::User, text: "a story".into() };
 //! let script = Projection {
 //!     frozen: Arc::from([Piece::Insert(summary)]),
-//!     tail: vec![Piece::Keep(Handle(1)), Piece::Keep(Handle(2))],
+//!     tail: vec![Piece::Keep(Handle(1)), Piece::Keep(Handle(2))].into(),
 //! };
 //! let bytes = document.render(&[(0, &script)], &RenderContext::default())?;
 //! assert_eq!(std::str::from_utf8(&bytes)?, r#"{"model": "m", "messages": [
@@ -44,6 +44,7 @@
 
 mod anthropic;
 mod claude_code;
+mod codex;
 mod conversation;
 mod document;
 mod error;
@@ -52,7 +53,9 @@ pub mod json;
 mod langchain;
 mod openai;
 mod read;
+mod responses;
 mod source;
+mod time;
 pub mod valid;
 mod write;
 

@@ -16,8 +16,11 @@ pub(crate) struct Source {
 
 impl Source {
     /// # Errors
-    /// When the bytes are not UTF-8, or nothing but space.
+    /// When the bytes are not UTF-8, too many, or nothing but space.
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Self, ReadError> {
+        if bytes.len() as u64 > ReadError::MAX_BYTES {
+            return Err(ReadError::TooLarge);
+        }
         let text = String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();
             let bytes = error.as_bytes();
@@ -35,6 +38,11 @@ impl Source {
             return Err(ReadError::Empty);
         }
         Ok(source)
+    }
+
+    /// The bytes that it was made of.
+    pub(crate) fn into_bytes(self) -> Vec<u8> {
+        self.text.into_bytes()
     }
 
     /// All of it.

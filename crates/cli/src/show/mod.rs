@@ -2,11 +2,13 @@
 
 mod compact;
 mod inspect;
+mod numbers;
 mod plan;
 mod table;
 
 pub(crate) use compact::{file, skipped};
 pub(crate) use inspect::inspection;
+pub(crate) use numbers::numbers;
 pub(crate) use plan::plan;
 pub(crate) use table::Table;
 

@@ -272,6 +272,7 @@ fn json_has_everything() {
     assert_eq!(
         keys(&report),
         [
+            "advice",
             "command",
             "errors",
             "exit_code",
@@ -310,6 +311,17 @@ fn json_has_everything() {
         failed["error"]["message"],
         "missing.json: no such file or directory"
     );
+}
+
+#[test]
+fn the_latest_codex_session() {
+    let place = Place::new();
+    let name = ".codex/sessions/2026/01/02/rollout-x.jsonl";
+    place.write(name, &example("codex.jsonl"));
+    place
+        .run(&["compact", "--latest", "codex", "--dry-run"])
+        .done()
+        .says(&format!("{name}  codex: compacted"));
 }
 
 #[test]

@@ -9,6 +9,8 @@ fn help() {
     insta::assert_snapshot!("help_compact", help(&["compact", "--help"]));
     insta::assert_snapshot!("help_inspect", help(&["inspect", "--help"]));
     insta::assert_snapshot!("help_plan", help(&["plan", "--help"]));
+    insta::assert_snapshot!("help_config", help(&["config", "--help"]));
+    insta::assert_snapshot!("help_config_check", help(&["config", "check", "--help"]));
 }
 
 #[test]

@@ -9,11 +9,12 @@ use serde_json::Value;
 use tempfile::TempDir;
 
 /// The examples: name and format.
-pub(crate) const EXAMPLES: [(&str, &str); 4] = [
+pub(crate) const EXAMPLES: [(&str, &str); 5] = [
     ("openai.json", "openai"),
     ("anthropic.json", "anthropic"),
     ("langchain.json", "langchain"),
     ("claude-code.jsonl", "claude"),
+    ("codex.jsonl", "codex"),
 ];
 
 /// With these, since else the LangChain example needs no summary.
@@ -72,6 +73,7 @@ impl Place {
             .args(args)
             .current_dir(self.0.path())
             .env_remove("CLAUDE_CONFIG_DIR")
+            .env_remove("CODEX_HOME")
             .env("HOME", self.0.path())
             .stdin(Stdio::null());
         command
@@ -80,6 +82,28 @@ impl Place {
     /// Runs with nothing on standard input.
     pub(crate) fn run(&self, args: &[&str]) -> Ran {
         Ran::of(&self.command(args).output().expect("runs"))
+    }
+
+    /// Runs, and tells the most memory that it held, in bytes, where the system says so.
+    pub(crate) fn run_measured(&self, args: &[&str]) -> (Ran, Option<usize>) {
+        let mut child = self
+            .command(args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .expect("runs");
+        let status = format!("/proc/{}/status", child.id());
+        let mut peak = None;
+        // The mark of the highest only grows, so the last look counts.
+        while child.try_wait().expect("asked").is_none() {
+            let text = fs::read_to_string(&status).unwrap_or_default();
+            let line = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let kilobytes = line.and_then(|l| l.split_whitespace().next()?.parse::<usize>().ok());
+            peak = peak.max(kilobytes.map(|k| k * 1024));
+            std::thread::sleep(std::time::Duration::from_millis(1));
+        }
+        let output = child.wait_with_output().expect("ends");
+        (Ran::of(&output), peak)
     }
 
     /// Runs with `input` on standard input; output as bytes.

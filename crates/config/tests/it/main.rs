@@ -1,8 +1,10 @@
 //! The configuration file from outside: what loads, what it means, and every message word by word.
 
+mod advice;
 mod bad_files;
 mod examples;
 mod layers;
+mod models;
 mod options;
 mod random;
 

@@ -6,13 +6,15 @@ use crate::frame;
 use crate::id::NodeId;
 use crate::outcome::{Measured, Reason};
 use crate::patch::Patch;
-use crate::plan::Fate;
+use crate::plan::{Fate, Stay};
 use crate::policy::Placement;
-use crate::project::{STAND_IN, dangling, in_prompt};
+use crate::project::{self, Shape, dangling, in_prompt};
+use crate::projection::Piece;
 use crate::ranges::NodeRanges;
 use crate::record::{Patches, RECORD_FORMAT, Record, Summary};
 use crate::thread::Sources;
 use crate::unit::Pos;
+use crate::view::Role;
 
 impl Snapshot {
     /// Patches in force when the attempt began.
@@ -27,8 +29,12 @@ impl Snapshot {
     }
 
     /// What showing a summary weighs.
-    pub(super) fn summary_weight(&self, summary: &str, src: Sources<'_>) -> Weight {
-        let placement = self.policy.placement;
+    pub(super) fn summary_weight(
+        &self,
+        summary: &str,
+        placement: Placement,
+        src: Sources<'_>,
+    ) -> Weight {
         if let Some((at, patch)) = in_prompt(&self.branch, summary, placement) {
             let view = self.branch.view(at);
             let alone = src.counter.message(view, src.texts);
@@ -45,21 +51,6 @@ impl Snapshot {
         self.active
             .as_ref()
             .is_some_and(|r| r.removed.contains(self.branch.path()[at]))
-    }
-
-    /// What the messages at these positions weigh as they are sent with `patches`.
-    pub(super) fn weight(
-        &self,
-        positions: impl Iterator<Item = Pos>,
-        patches: &Patches,
-        src: Sources<'_>,
-    ) -> Weight {
-        positions
-            .map(|at| {
-                let edits: &[Patch] = patches.get(&self.branch.path()[at]).map_or(&[], |p| p);
-                src.counter.patched(self.branch.view(at), src.texts, edits)
-            })
-            .sum()
     }
 }
 
@@ -105,9 +96,9 @@ impl Attempt {
             .iter()
             .filter(|(node, _)| !removed.contains(**node));
         let patches: Patches = patches.map(|(node, p)| (*node, p.clone())).collect();
-        let placement = s.policy.placement;
+        let placement = self.placement();
         let after = self.tokens_after(&summary.text, src);
-        let shown = s.summary_weight(&summary.text, src);
+        let shown = s.summary_weight(&summary.text, placement, src);
         let folded = s
             .plan
             .going()
@@ -172,9 +163,24 @@ impl Attempt {
         }
     }
 
+    /// How the summary is shown. As a system message only where a user speaks first behind it: no provider takes
+    /// a conversation that the assistant begins.
+    pub(super) fn placement(&self) -> Placement {
+        let s = &self.s;
+        let first = s
+            .plan
+            .staying()
+            .find(|(_, why)| *why != Stay::LeadingSystem);
+        let user_first = first.is_none_or(|(at, _)| s.branch.view(at).role == Role::User);
+        match s.policy.placement {
+            Placement::System if !user_first && !s.policy.strict_parity => Placement::Message,
+            placement => placement,
+        }
+    }
+
     /// The estimate of the request with `summary` in force.
     pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
-        let shown = self.s.summary_weight(summary, src);
+        let shown = self.s.summary_weight(summary, self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + shown)
     }
@@ -182,11 +188,26 @@ impl Attempt {
     /// What stays whatever the summary says, stand-ins for answers that never came included.
     pub(super) fn staying_weight(&self, src: Sources<'_>) -> Weight {
         let s = &self.s;
-        let stays = |at: Pos| matches!(s.plan.fates[at], Fate::Stays(_));
-        let stand_ins = dangling(&s.branch, &s.pending)
-            .filter(|call| stays(call.at))
-            .count() as Weight;
-        let messages = s.weight(s.plan.staying().map(|(at, _)| at), &self.patches, src);
-        messages + stand_ins * src.counter.added_message(STAND_IN)
+        let shape = Shape {
+            is_folded: &|at| !matches!(s.plan.fates[at], Fate::Stays(_)),
+            patches: &self.patches,
+            summary: None,
+            pending: &s.pending,
+        };
+        // As it will be rendered: without answers that nothing asked for.
+        let mut positions = 0..s.branch.len();
+        let mut position = |handle| positions.find(|at| s.branch.view(*at).handle == handle);
+        let pieces = project::frozen(&s.branch, s.branch.len(), &shape);
+        let weight = |piece: &Piece| match piece {
+            Piece::Insert(block) => src.counter.added_message(&block.text),
+            Piece::Keep(handle) => position(*handle).map_or(0, |at| s.branch.weight(at, at + 1)),
+            Piece::Edit(handle, edits) => {
+                position(*handle).map_or(0, |at| match self.patches.get(&s.branch.path()[at]) {
+                    Some(known) if known == edits => s.branch.patched_weight(at, &self.weights),
+                    _ => src.counter.patched(s.branch.view(at), src.texts, edits),
+                })
+            }
+        };
+        pieces.iter().map(weight).sum()
     }
 }

@@ -5,6 +5,7 @@ use crate::digest::{DigestSource, digest};
 use crate::effect::{Failure, Refusal};
 use crate::outcome::{Outcome, Reason};
 use crate::plan::Fate;
+use crate::planted::{Bug, planted};
 use crate::record::{Author, Summary};
 use crate::thread::Sources;
 use crate::view::MessageView;
@@ -69,7 +70,7 @@ impl Attempt {
 
     /// What the request holds beside the summary's own text.
     fn without_summary(&self, src: Sources<'_>) -> u64 {
-        let frame = self.s.summary_weight("", src);
+        let frame = self.s.summary_weight("", self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + frame)
     }
@@ -90,6 +91,7 @@ impl Attempt {
     /// gain is 0 and anything passes.
     pub(super) fn is_smaller(&self, summary: &str, src: Sources<'_>) -> bool {
         self.s.policy.strict_parity
+            || planted(Bug::GainUnchecked)
             || self.tokens_after(summary, src) + self.s.goal.minimum_gain <= self.s.size.request
     }
 

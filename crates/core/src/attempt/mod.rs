@@ -25,9 +25,10 @@ use crate::id::{AttemptId, CallId, RecordId};
 use crate::ledger::Ledger;
 use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
 use crate::plan::Plan;
+use crate::planted::{Bug, planted};
 use crate::policy::{OnFailure, Policy, Strategy};
 use crate::projection::Piece;
-use crate::record::{Patches, Record, Summary};
+use crate::record::{Author, Patches, Record, Summary, Weights};
 use crate::thread::{Fixed, Size, Sources};
 use crate::unit::Pos;
 use crate::window::Branch;
@@ -59,6 +60,8 @@ pub struct Snapshot {
     pub active: Option<Arc<Record>>,
     /// Parts shortened since.
     pub live: Patches,
+    /// What the patched messages weigh.
+    pub weights: Weights,
     /// The frozen part of the request as it was sent last.
     pub frozen: Arc<[Piece]>,
     /// Where the messages after it begin.
@@ -124,6 +127,8 @@ pub struct Attempt {
     outbox: VecDeque<Effect>,
     /// All patches in force: those of the snapshot and the new ones.
     patches: Patches,
+    /// What the patched messages weigh with them.
+    weights: Weights,
     /// What pruning came to.
     pruned: prune::Pruned,
     /// Whether folding what can go would pay.
@@ -150,7 +155,10 @@ impl Attempt {
         }
         let mut patches = s.patches_before();
         patches.extend(pruned.patches.iter().map(|(node, p)| (*node, p.clone())));
+        let mut weights = s.weights.clone();
+        weights.extend(&pruned.weights);
         let mut attempt = Self {
+            weights,
             phase: Phase::Begin,
             outbox: VecDeque::new(),
             patches,
@@ -206,6 +214,10 @@ impl Attempt {
             Phase::Summarise => {
                 if self.s.routes.is_empty() || self.s.policy.summary.strategy == Strategy::Digest {
                     self.digest(src);
+                } else if let Some(text) = self.canned(src) {
+                    let author = Author::Digest;
+                    let text = text.into();
+                    self.summarised(Summary { text, author }, src);
                 } else {
                     self.phase = Phase::Working(Box::new(Work::new(0, self, src)));
                 }
@@ -283,6 +295,9 @@ impl Attempt {
             CommitAck::Conflict => self.fail(Outcome::Conflict, None),
             CommitAck::Failed(failure) => self.fail(Outcome::Failed, Some(failure)),
             CommitAck::Unknown => {
+                if planted(Bug::AckForgotten) {
+                    return self.fail(Outcome::Failed, None);
+                }
                 self.outbox
                     .push_back(Effect::LookUp(self.s.attempt, record.id));
                 self.phase = Phase::Committing(record);

@@ -5,17 +5,23 @@ use std::sync::Arc;
 use crate::attempt::Snapshot;
 use crate::count::Weight;
 use crate::patch::Patch;
+use crate::planted::{Bug, planted};
 use crate::policy::{Preset, Prune};
 use crate::prune::{Item, plan, shorten_as_nous};
-use crate::record::Patches;
+use crate::record::{Patches, Weights};
 use crate::thread::Sources;
 use crate::unit::Pos;
+
+/// A message, its new patches, and what it weighs with them.
+type New = (Pos, Vec<Patch>, Weight);
 
 /// What pruning came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub(super) struct Pruned {
     /// The patches of each message that got new ones, together with those it already had.
     pub(super) patches: Patches,
+    /// What these messages then weigh.
+    pub(super) weights: Weights,
     /// Tokens saved.
     pub(super) saved: u64,
     /// No summary is needed.
@@ -32,7 +38,12 @@ impl Pruned {
         let positions: Vec<Pos> = (0..s.branch.len())
             .filter(|at| !s.was_folded(*at))
             .collect();
-        let already = |at: Pos| -> &[Patch] { before.get(&s.branch.path()[at]).map_or(&[], |p| p) };
+        let already = |at: Pos| -> &[Patch] {
+            if planted(Bug::PruneAgain) {
+                return &[];
+            }
+            before.get(&s.branch.path()[at]).map_or(&[], |p| p)
+        };
         let (new, saved) = if s.policy.strict_parity && s.policy.preset == Preset::Nous {
             as_nous(s, &positions, already, &limits, src)
         } else {
@@ -41,27 +52,31 @@ impl Pruned {
                 .map(|at| Item {
                     message: s.branch.view(*at),
                     already: already(*at),
+                    weight: Some(s.branch.patched_weight(*at, &s.weights)),
                 })
                 .collect();
             // Nous shortens everything over its limit before it looks again.
             let stops_early = s.policy.preset != Preset::Nous;
             let enough = &mut |saved| stops_early && s.is_enough(saved, src);
             let pruned = plan(&window, src.texts, &limits, src.counter, enough);
+            let new = pruned.patches.into_iter().zip(pruned.weights);
             (
-                pruned
-                    .patches
-                    .into_iter()
-                    .map(|(i, p)| (positions[i], p))
+                new.map(|((i, p), weight)| (positions[i], p, weight))
                     .collect(),
                 pruned.saved,
             )
         };
-        let with_old = |(at, patches): (Pos, Vec<Patch>)| {
+        let weights = new
+            .iter()
+            .map(|(at, _, weight)| (s.branch.path()[*at], *weight));
+        let weights: Weights = weights.collect();
+        let with_old = |(at, patches, _): New| {
             let all: Arc<[Patch]> = already(at).iter().cloned().chain(patches).collect();
             (s.branch.path()[at], all)
         };
         Self {
             is_enough: !new.is_empty() && s.is_enough(saved, src),
+            weights,
             patches: new.into_iter().map(with_old).collect(),
             saved: src.counter.tokens(saved),
         }
@@ -87,7 +102,7 @@ fn as_nous<'p>(
     already: impl Fn(Pos) -> &'p [Patch],
     limits: &Prune,
     src: Sources<'_>,
-) -> (Vec<(Pos, Vec<Patch>)>, Weight) {
+) -> (Vec<New>, Weight) {
     let mut saved: Weight = 0;
     let mut new = Vec::new();
     for at in positions
@@ -98,9 +113,9 @@ fn as_nous<'p>(
         let view = s.branch.view(at);
         if let Some(patch) = shorten_as_nous(view, src.texts, limits.max_result_chars) {
             let patches = vec![patch];
-            let before = src.counter.message(view, src.texts);
-            saved += before.saturating_sub(src.counter.patched(view, src.texts, &patches));
-            new.push((at, patches));
+            let weight = src.counter.patched(view, src.texts, &patches);
+            saved += s.branch.weight(at, at + 1).saturating_sub(weight);
+            new.push((at, patches, weight));
         }
     }
     (new, saved)

@@ -8,11 +8,15 @@ use crate::effect::{
     SummaryRequest,
 };
 use crate::id::Ident;
+use crate::parity::{self, Given};
+use crate::planted::{Bug, planted};
+use crate::policy::Preset;
 use crate::project;
 use crate::projection::Piece;
 use crate::record::{Author, Summary};
 use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
+use crate::unit::Pos;
 
 /// Summaries of summaries; each level is smaller than the one below.
 const MAX_LEVELS: u32 = 8;
@@ -20,6 +24,8 @@ const MAX_LEVELS: u32 = 8;
 const FIRST_WAIT_MS: Millis = 1_000;
 /// This part of the model's window is kept free: counts are estimates, and a request over it is lost.
 const SPARE: u64 = 5;
+/// What the frame of a document and the words that ask for a better answer take at most.
+const OVERHEAD_TOKENS: u64 = 64;
 /// No chunk is made smaller than this.
 const LEAST_CHUNK_TOKENS: u64 = 256;
 
@@ -62,9 +68,14 @@ impl Work {
         let route = attempt.s.routes[candidate].clone();
         let summary = &attempt.s.policy.summary;
         let instruction = attempt.instruction(None);
-        let overhead = src.counter.tokens(src.counter.text(&instruction)) + 64;
+        let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
+        // A peer that trims makes one call of what is left.
+        let trim = summary
+            .trim_tokens
+            .filter(|_| !attempt.s.policy.follows_peer());
         let estimated = route.max_input - route.max_input / SPARE;
-        let most = estimated.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        let most = estimated.min(trim.unwrap_or(u64::MAX));
+        let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
             chunk_tokens: most.saturating_sub(overhead).max(LEAST_CHUNK_TOKENS),
@@ -95,9 +106,10 @@ impl Work {
                 text: "".into(),
                 key,
             }];
-            let tokens = attempt.s.size.tokens;
-            // A conversation that does not fit its own model any more cannot be replayed to it.
-            if tokens > self.route.max_input {
+            let tokens = attempt.replay_tokens(&attempt.instruction(None), src);
+            // A conversation that does not fit its own model any more cannot be replayed to it. A repaired
+            // instruction is longer.
+            if tokens + OVERHEAD_TOKENS > self.route.max_input {
                 self.route.replay = false;
             }
         }
@@ -166,7 +178,7 @@ impl Attempt {
         let instruction = self.instruction(work.repair);
         let max_output_tokens = self.s.policy.summary.max_tokens.min(work.route.max_output);
         let (input, input_tokens) = if work.route.replay && work.level == 0 {
-            let tokens = self.s.size.tokens + src.counter.tokens(src.counter.text(&instruction));
+            let tokens = self.replay_tokens(&instruction, src);
             let conversation = self.conversation();
             (
                 SummaryInput::Replay {
@@ -189,6 +201,12 @@ impl Attempt {
             input_tokens,
             max_output_tokens,
         }
+    }
+
+    /// What the conversation and the instruction behind it hold, whatever part of it the policy counts.
+    fn replay_tokens(&self, instruction: &str, src: Sources<'_>) -> u64 {
+        let size = &self.s.size;
+        size.tokens.max(size.request) + src.counter.tokens(src.counter.text(instruction))
     }
 
     /// The conversation as it was sent last, patches included.
@@ -217,11 +235,42 @@ impl Attempt {
             .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
             .into_iter()
             .collect();
-        let going: Vec<_> = s.plan.going().collect();
+        let mut going: Vec<_> = s.plan.going().collect();
+        if let Some(given) = self.given(&going, src) {
+            going = given.messages;
+            if !given.earlier {
+                passages.clear();
+            }
+        }
         passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
             self.patches_at(at)
         }));
+        if planted(Bug::CoverageHole) && passages.len() > 1 {
+            passages.pop();
+        }
         passages
+    }
+
+    /// What the preset's original would give its summariser, where it is followed and gives less than all.
+    fn given(&self, going: &[Pos], src: Sources<'_>) -> Option<Given> {
+        let s = &self.s;
+        let weight = |at: &Pos| {
+            src.counter
+                .patched(s.branch.view(*at), src.texts, self.patches_at(*at))
+        };
+        let tokens = |some: &[Pos]| src.counter.tokens(some.iter().map(weight).sum());
+        let trim = s.policy.summary.trim_tokens;
+        self.s
+            .policy
+            .follows_peer()
+            .then(|| parity::given(&s.branch, going, &tokens, trim, s.policy.preset))?
+    }
+
+    /// The summary that LangChain's middleware takes without a call when its trimming leaves nothing.
+    pub(super) fn canned(&self, src: Sources<'_>) -> Option<&'static str> {
+        let going: Vec<_> = self.s.plan.going().collect();
+        let is_empty = self.given(&going, src)?.messages.is_empty();
+        is_empty.then_some(parity::NOTHING_LEFT)
     }
 
     /// Something happened to a call or the cache.
@@ -248,7 +297,16 @@ impl Attempt {
     }
 
     fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
-        match summary::accept(reply) {
+        let accepted = match summary::accept(reply) {
+            // LangChain's middleware takes it.
+            Err(Refusal::Blank)
+                if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
+            {
+                Ok("")
+            }
+            accepted => accepted,
+        };
+        match accepted {
             Ok(text) => {
                 let text: Arc<str> = text.into();
                 self.outbox

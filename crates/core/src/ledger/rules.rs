@@ -218,16 +218,24 @@ fn is_rule(sentence: &str, lower: &str) -> bool {
     sized
         && !asks
         && !code
-        && (RULE_PARTS.iter().any(|part| sentence.contains(part))
-            || RULE_WORDS.iter().any(|word| contains_word(lower, word)))
+        && (has_rule_word(lower)
+            || (!sentence.is_ascii() && RULE_PARTS.iter().any(|part| sentence.contains(part))))
 }
 
-fn contains_word(text: &str, word: &str) -> bool {
-    text.match_indices(word).any(|(at, _)| {
-        let before = text[..at].chars().next_back();
-        let after = text[at + word.len()..].chars().next();
-        let free = |c: Option<char>| c.is_none_or(|c| !c.is_alphanumeric());
-        free(before) && free(after)
+/// Whether one of [`RULE_WORDS`] stands in `text` with no letter or digit around it. One pass.
+fn has_rule_word(text: &str) -> bool {
+    let mut in_word = false;
+    text.char_indices().any(|(at, c)| {
+        let starts = !std::mem::replace(&mut in_word, c.is_alphanumeric()) && in_word;
+        let rest = &text.as_bytes()[at..];
+        starts
+            && RULE_WORDS.iter().any(|word| {
+                // Most words differ in the first byte.
+                word.as_bytes()[0] == rest[0]
+                    && text[at..].strip_prefix(word).is_some_and(|rest| {
+                        rest.chars().next().is_none_or(|c| !c.is_alphanumeric())
+                    })
+            })
     })
 }
 

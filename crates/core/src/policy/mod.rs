@@ -220,6 +220,11 @@ pub struct Policy {
 }
 
 impl Policy {
+    /// Whether the preset's original is followed even where it loses.
+    pub fn follows_peer(&self) -> bool {
+        self.strict_parity && self.preset != Preset::Default
+    }
+
     /// The lowest token threshold of the triggers.
     pub fn trigger_tokens(&self) -> Option<u64> {
         self.triggers.iter().filter_map(|t| t.tokens).min()

@@ -6,11 +6,21 @@ use crate::count::TokenCounter;
 use crate::json::{cut_leaves, leaf_text, string_leaves};
 use crate::patch::{Patch, PatchCause, Site};
 use crate::policy::Prune;
-use crate::view::{MessageView, PartRef, Texts};
+use crate::view::{MessageView, Part, PartRef, Texts};
 
 /// Whether arguments are shortened at all.
 pub(crate) fn is_limited(limits: &Prune) -> bool {
     limits.max_argument_chars > 0 || limits.max_argument_tokens > 0
+}
+
+/// Whether the arguments may be over a limit, by their length alone.
+pub(crate) fn may_be_long(call: &Part, limits: &Prune) -> bool {
+    // No counter finds more than two tokens in a byte.
+    let over_tokens =
+        limits.max_argument_tokens > 0 && u64::from(call.len) > limits.max_argument_tokens / 2;
+    let over_chars =
+        limits.max_argument_chars > 0 && u64::from(call.len) > limits.max_argument_chars;
+    over_tokens || over_chars
 }
 
 /// The patches that bring the arguments of the call at `part` under the limits. Nothing for a part that has
@@ -26,15 +36,7 @@ pub(crate) fn shorten_call(
     let Ok(number) = u16::try_from(part) else {
         return Vec::new();
     };
-    let chars = match limits.max_argument_chars {
-        0 => usize::MAX,
-        chars => usize::try_from(chars).unwrap_or(usize::MAX),
-    };
-    let tokens = Some(limits.max_argument_tokens).filter(|t| *t > 0);
-    // No counter finds more than two tokens in a byte.
-    let bytes = tokens.map_or(u64::MAX, |t| t / 2);
-    let len = message.parts[part].len as usize;
-    let is_short = len <= chars && len as u64 <= bytes;
+    let is_short = !may_be_long(&message.parts[part], limits);
     if is_short || already.iter().any(|p| p.part() == number) {
         return Vec::new();
     }
@@ -42,6 +44,11 @@ pub(crate) fn shorten_call(
         message: message.handle,
         part: number,
     };
+    let chars = match limits.max_argument_chars {
+        0 => usize::MAX,
+        chars => usize::try_from(chars).unwrap_or(usize::MAX),
+    };
+    let tokens = Some(limits.max_argument_tokens).filter(|t| *t > 0);
     let json = texts.text(at);
     match tokens {
         Some(tokens) => shorten_arguments_to(&json, number, chars, tokens, counter),

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::arguments::{is_limited, shorten_call};
+use super::arguments::{is_limited, may_be_long, shorten_call};
 use super::duplicates::duplicates;
 use super::results::shorten_some;
 use crate::count::{TokenCounter, Weight};
@@ -18,6 +18,8 @@ pub struct Item<'a> {
     pub message: &'a MessageView,
     /// Patches of earlier records, in force.
     pub already: &'a [Patch],
+    /// What it weighs with them, where that is known; else it is counted.
+    pub weight: Option<Weight>,
 }
 
 /// What pruning would change.
@@ -25,6 +27,8 @@ pub struct Item<'a> {
 pub struct PrunePlan {
     /// New patches by index in the window, ascending. Those that a message already has are not repeated.
     pub patches: Vec<(usize, Vec<Patch>)>,
+    /// What each of these messages then weighs.
+    pub weights: Vec<Weight>,
     /// What they save, in the counter's weight.
     pub saved: Weight,
     /// The caller had enough before the ladder's end.
@@ -48,13 +52,17 @@ pub fn plan(
         texts,
         counter,
         new: vec![Vec::new(); window.len()],
+        weights: window.iter().map(|item| item.weight).collect(),
         saved: 0,
         is_enough,
     };
-    let finished = !ladder.climb(limits, &Protected::of(window, limits));
+    let finished = !ladder.climb(limits);
     let new = ladder.new.into_iter().enumerate();
+    let patches: Vec<_> = new.filter(|(_, patches)| !patches.is_empty()).collect();
+    let weights = patches.iter().filter_map(|(i, _)| ladder.weights[*i]);
     PrunePlan {
-        patches: new.filter(|(_, patches)| !patches.is_empty()).collect(),
+        weights: weights.collect(),
+        patches,
         saved: ladder.saved,
         is_enough: !finished,
     }
@@ -65,16 +73,19 @@ struct Ladder<'a> {
     texts: &'a dyn Texts,
     counter: &'a dyn TokenCounter,
     new: Vec<Vec<Patch>>,
+    /// What each message weighs with all its patches, where it was needed.
+    weights: Vec<Option<Weight>>,
     saved: Weight,
     is_enough: &'a mut dyn FnMut(Weight) -> bool,
 }
 
 impl Ladder<'_> {
     /// Whether the caller has enough.
-    fn climb(&mut self, limits: &Prune, protected: &Protected) -> bool {
+    fn climb(&mut self, limits: &Prune) -> bool {
         if (self.is_enough)(0) {
             return true;
         }
+        let protected = Protected::of(self.window, limits);
         if limits.duplicates {
             let may_go = |index, part| protected.may_replace(self.window, index, part);
             for (index, patches) in duplicates(self.window, self.texts, may_go) {
@@ -99,7 +110,16 @@ impl Ladder<'_> {
         if !is_limited(limits) {
             return false;
         }
-        let mut calls = protected.old_calls.iter().peekable();
+        let is_long = |item: &Item<'_>| {
+            let mut calls = item.message.calls();
+            calls.any(|(part, ..)| may_be_long(&item.message.parts[part], limits))
+        };
+        if !self.window.iter().any(is_long) {
+            return false;
+        }
+        let keep = usize::try_from(limits.keep_recent_results).unwrap_or(usize::MAX);
+        let old_calls = old_calls(self.window, keep);
+        let mut calls = old_calls.iter().peekable();
         while let Some(&(index, first)) = calls.next() {
             let mut patches = self.arguments(index, first, limits);
             while let Some(&(_, part)) = calls.next_if(|call| call.0 == index) {
@@ -132,10 +152,13 @@ impl Ladder<'_> {
         let before = self.in_force(index);
         let after = [before.as_slice(), &patches].concat();
         let weigh = |patches: &[Patch]| self.counter.patched(message, self.texts, patches);
-        let gain = weigh(&before).saturating_sub(weigh(&after));
+        let now = *self.weights[index].get_or_insert_with(|| weigh(&before));
+        let then = weigh(&after);
+        let gain = now.saturating_sub(then);
         if gain == 0 {
             return false;
         }
+        self.weights[index] = Some(then);
         self.new[index].extend(patches);
         self.saved += gain;
         (self.is_enough)(self.saved)
@@ -146,8 +169,6 @@ impl Ladder<'_> {
 struct Protected {
     /// The newest results (message index, part index).
     results: BTreeSet<(usize, usize)>,
-    /// Calls whose arguments may be shortened, in order.
-    old_calls: Vec<(usize, usize)>,
     /// Where the current request begins: what the person showed there stays.
     request: usize,
 }
@@ -165,7 +186,6 @@ impl Protected {
         });
         Self {
             results: results.take(keep).collect(),
-            old_calls: old_calls(window, keep),
             request: request_start(window),
         }
     }

@@ -8,6 +8,7 @@ use super::headtail::{
 use super::marker::{Length, reference};
 use crate::count::{TokenCounter, Weight};
 use crate::patch::{Patch, PatchCause, Patched, Site};
+use crate::planted::{Bug, planted};
 use crate::policy::Prune;
 use crate::view::{MessageView, PartKind, PartRef, Texts};
 
@@ -50,6 +51,10 @@ pub(crate) fn shorten_some(
     let tokens = Some(limits.max_result_tokens).filter(|t| *t > 0);
     let bytes_in_tokens =
         tokens.map_or(usize::MAX, |t| usize::try_from(t / 2).unwrap_or(usize::MAX));
+    let all: usize = message.parts.iter().map(|part| part.len as usize).sum();
+    if all <= limit.min(bytes_in_tokens) {
+        return Vec::new();
+    }
     let pieces = pieces_of_results(message);
     let mut patches = Vec::new();
     for (result, pieces) in pieces {
@@ -237,6 +242,7 @@ impl<'a> ResultText<'a> {
     fn shortened(&self, limit: usize) -> Vec<Patch> {
         let total: usize = self.open.iter().map(|piece| piece.chars).sum();
         let limit = limit.saturating_sub(self.decided);
+        let limit = limit << u32::from(planted(Bug::PruneOverLimit));
         match self.open.as_slice() {
             _ if total <= limit => Vec::new(),
             [piece] => head_and_tail(&piece.text, limit, Length::Long)

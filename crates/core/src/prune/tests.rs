@@ -23,6 +23,7 @@ fn limits(result: u64, argument: u64, keep: u64) -> Prune {
 
 fn items(messages: &[MessageView]) -> Vec<Item<'_>> {
     let item = |message| Item {
+        weight: None,
         message,
         already: &[],
     };

@@ -1,6 +1,7 @@
 //! A summary is accepted, not assumed.
 
 use crate::effect::{Finish, Refusal, Reply};
+use crate::planted::{Bug, planted};
 
 /// The summary's text, or why the reply is none. Size is judged later, against what it replaces.
 ///
@@ -14,7 +15,7 @@ pub fn accept(reply: &Reply) -> Result<&str, Refusal> {
         Finish::ToolCalls if text.is_empty() => return Err(Refusal::ToolCall),
         Finish::ToolCalls | Finish::Stop => {}
     }
-    if text.is_empty() {
+    if text.is_empty() && !planted(Bug::BlankAccepted) {
         return Err(Refusal::Blank);
     }
     if is_markup(text) {

@@ -116,12 +116,11 @@ pub fn chunks(
     let mut text = String::new();
     let mut used = 0;
     let mut flush = |text: &mut String| {
-        if !text.is_empty() {
+        // Parts are rounded, so together they can be a little more than their sum.
+        for text in split(&std::mem::take(text), max_tokens, &size) {
             let key = salt.then(Ident::of(text));
-            out.push(Chunk {
-                text: Arc::from(std::mem::take(text)),
-                key,
-            });
+            let text = Arc::from(text);
+            out.push(Chunk { text, key });
         }
     };
     for passage in passages {

@@ -1,13 +1,15 @@
 //! Commits and moves: the only ways in which what is shown changes.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::{HeadCause, HeadChange, Sources, Thread};
 use crate::effect::{CommitAck, Delta, Expect, Failure};
 use crate::id::{AttemptId, NodeId, RecordId};
 use crate::ledger::Ledger;
+use crate::planted::{Bug, planted};
 use crate::record::{RECORD_FORMAT, Record};
-use crate::unit::Call;
+use crate::unit::Pos;
 use crate::window::Branch;
 
 impl Thread {
@@ -71,7 +73,9 @@ impl Thread {
         });
         let is_removed = |at: usize| at < end && record.removed.contains(path[at]);
         answered
-            || (0..end).any(|at| self.branch.view(at).flags.pinned && is_removed(at))
+            || (0..end).any(|at| {
+                self.branch.view(at).flags.pinned && is_removed(at) && !planted(Bug::LostPin)
+            })
             || units
                 .calls()
                 .iter()
@@ -81,16 +85,17 @@ impl Thread {
     /// What happened since the branch had `seen` messages, for an attempt that is under way.
     pub fn delta(&self, seen: usize) -> Delta {
         let path = self.branch.path();
-        let late = |call: &&Call| call.at < seen && call.answers.iter().any(|(at, _)| *at >= seen);
+        let units = self.branch.units();
+        let new = (seen..path.len()).flat_map(|at| {
+            let parts = self.branch.view(at).results().map(|(part, _)| part);
+            parts.filter_map(move |part| units.call_of(at, part))
+        });
+        let answered: BTreeSet<(Pos, usize)> = new
+            .filter(|call| call.at < seen)
+            .map(|call| (call.at, call.part))
+            .collect();
         Delta {
-            answered: self
-                .branch
-                .units()
-                .calls()
-                .iter()
-                .filter(late)
-                .map(|call| path[call.at])
-                .collect(),
+            answered: answered.into_iter().map(|(at, _)| path[at]).collect(),
             ..Delta::default()
         }
     }

@@ -10,6 +10,7 @@ use crate::id::{AttemptId, CallId};
 use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
 use crate::parity;
 use crate::plan::{KeepBudget, Plan, PlanRules, plan};
+use crate::planted::{Bug, planted};
 use crate::policy::{Keep, Preset};
 use crate::view::Role;
 
@@ -175,7 +176,7 @@ impl Thread {
     /// where a `keep` that follows the conversation's size would now find more to fold.
     pub(super) fn is_settled(&self) -> bool {
         let has_summary = self.active().is_some_and(|r| r.summary.is_some());
-        has_summary && self.frozen.end == self.branch.len()
+        has_summary && self.frozen.end == self.branch.len() && !planted(Bug::NeverSettled)
     }
 
     /// What would go and stay now, and why. Changes nothing.
@@ -200,17 +201,22 @@ impl Thread {
         self.is_between_call_and_answers().then(Vec::new)
     }
 
-    /// Whether the newest reply has calls that are still being answered.
+    /// Whether calls are still being answered: of the newest reply, unless a person spoke since, or of the one
+    /// that the newest message answers. The two differ when replies are interleaved.
     fn is_between_call_and_answers(&self) -> bool {
         let Some(last) = self.branch.len().checked_sub(1) else {
             return false;
         };
-        let units = self.branch.units();
-        units
-            .calls()
-            .iter()
+        let (views, units) = (self.branch.views(), self.branch.units());
+        let reply = (0..=last)
             .rev()
-            .take_while(|call| units.index_of(call.at) == units.index_of(last))
+            .take_while(|at| !views[*at].is_user_request())
+            .find(|at| views[*at].role == Role::Assistant);
+        let asked = [units.index_of(last), units.index_of(reply.unwrap_or(last))];
+        let from = units.of(last).hull.start.min(reply.unwrap_or(last));
+        let calls = units.calls().iter().rev().take_while(|c| c.at >= from);
+        calls
+            .filter(|call| asked.contains(&units.index_of(call.at)))
             .any(|call| call.answers.is_empty() && !self.pending.contains(&call.id))
     }
 
@@ -253,7 +259,8 @@ impl Thread {
             true => (size.tokens + size.tokens / 2).min(limit),
             false => size.tokens + self.minimum_gain(size.tokens),
         };
-        self.is_triggered(&size).then_some(until)
+        // The peers have no such restraint.
+        (self.is_triggered(&size) && !self.policy.follows_peer()).then_some(until)
     }
 
     fn irreducible_reasons(&self, size: &Size) -> Vec<Reason> {
@@ -312,11 +319,12 @@ impl Thread {
             cut_signed_turn: false,
         };
         let present = |at| !self.is_folded(at);
-        let weight = |at| {
-            src.counter
-                .patched(self.branch.view(at), src.texts, self.patches_at(at))
-        };
-        if self.policy.strict_parity && self.policy.preset != Preset::Default {
+        debug_assert!(
+            self.is_up_to_date(src),
+            "what is kept is what would be made anew"
+        );
+        let weight = |at| self.weight_at(at);
+        if self.policy.follows_peer() {
             return parity::plan(&self.branch, &present, &weight, budget, self.policy.preset);
         }
         let first = plan(&self.branch, &present, &weight, &rules);
@@ -353,6 +361,7 @@ impl Thread {
             branch: self.branch.clone(),
             active: self.active().cloned(),
             live: self.live_patches.clone(),
+            weights: self.weights(),
             frozen: self.frozen.pieces.clone(),
             frozen_end: self.frozen.end,
             ledger: self.ledger.clone(),

@@ -15,7 +15,7 @@ use crate::projection::Piece;
 use crate::prune::{
     is_limited, is_sealed, is_untouchable, reclaim, result_weight, shorten_call, shorten_some,
 };
-use crate::record::Patches;
+use crate::record::{Patches, Weights};
 use crate::unit::Pos;
 use crate::view::Role;
 
@@ -39,7 +39,9 @@ pub(super) struct Live {
     /// The first position that was not looked at yet.
     seen: Pos,
     /// What the decisions save, in weight.
-    pub(super) saved: u64,
+    pub(super) saved: i64,
+    /// What the shortened messages weigh.
+    pub(super) weights: Weights,
 }
 
 impl Thread {
@@ -82,7 +84,10 @@ impl Thread {
 
     /// Starts over behind the record after it or the head changed.
     pub(super) fn restart_live(&mut self, src: Sources<'_>) {
-        self.live_patches.clear();
+        if !self.live_patches.is_empty() {
+            self.live_patches.clear();
+            self.show_tail();
+        }
         self.live = Live {
             seen: self.frozen.end,
             ..Live::default()
@@ -252,13 +257,16 @@ impl Thread {
             let sent = [&left_out, patches].concat();
             src.counter.patched(view, src.texts, &sent)
         };
-        let gain = weigh(before).saturating_sub(weigh(&after));
-        if gain == 0 {
+        let gain = weigh(before).cast_signed() - weigh(&after).cast_signed();
+        if gain <= 0 {
             return false;
-        };
-        self.live.saved += gain;
+        }
+        let alone = src.counter.patched(view, src.texts, &after);
         let node = self.branch.path()[at];
+        self.live.saved += gain;
+        self.live.weights.insert(node, alone);
         self.live_patches.insert(node, Arc::from(after));
+        self.show_again(at);
         true
     }
 }

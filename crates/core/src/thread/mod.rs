@@ -10,10 +10,11 @@ mod decide;
 mod guard;
 mod live;
 mod size;
+mod tail;
 #[cfg(test)]
 mod tests;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -28,10 +29,11 @@ use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::patch::Patch;
+use crate::planted::{Bug, planted};
 use crate::policy::Policy;
 use crate::project::{self, Shape};
 use crate::projection::{Piece, Projection};
-use crate::record::{Patches, Record};
+use crate::record::{Patches, Record, Weights};
 use crate::unit::Pos;
 use crate::validity::Validator;
 use crate::view::{MessageView, Texts, Usage};
@@ -108,6 +110,10 @@ struct Frozen {
     end: Pos,
     messages: u64,
     weight: Weight,
+    /// What its patched messages weigh.
+    weights: Weights,
+    /// Ids of the calls in it.
+    calls: BTreeSet<CallId>,
     summary_weight: Weight,
     validator: Validator,
 }
@@ -141,8 +147,11 @@ pub struct Thread {
     /// Weight of the messages after the record that is not sent.
     unsent: Weight,
     frozen: Frozen,
+    tail: tail::Tail,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
+    /// Under which record each report of a size came: it measured what that record showed.
+    reports: BTreeMap<NodeId, Option<RecordId>>,
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
@@ -172,7 +181,9 @@ impl Thread {
             live: live::Live::default(),
             unsent: 0,
             frozen: Frozen::default(),
+            tail: tail::Tail::default(),
             anchor: None,
+            reports: BTreeMap::new(),
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
@@ -194,13 +205,16 @@ impl Thread {
             let node = self.history.append(self.branch.head(), view.clone());
             self.ledger.fold(&view, src.texts);
             if view.usage.as_ref().is_some_and(|u| u.input > 0) {
+                self.reports.insert(node, self.active);
                 self.anchor = Some(self.branch.len());
             }
             Arc::make_mut(&mut self.branch).push(node, view, weight);
             if self.answers_frozen() {
                 self.refreeze(src);
             } else {
-                self.unsent += self.unsent_of(self.branch.len() - 1, src);
+                let at = self.branch.len() - 1;
+                self.unsent += self.unsent_of(at, src);
+                self.show(at);
             }
             nodes.push(node);
         }
@@ -214,6 +228,9 @@ impl Thread {
     /// Weight of a message after the record that is not sent: answers to calls that were folded before.
     fn unsent_of(&self, at: Pos, src: Sources<'_>) -> Weight {
         let weight = self.branch.weight(at, at + 1);
+        if planted(Bug::UnsentCounted) {
+            return 0;
+        }
         match project::tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
             None => weight,
             Some(Piece::Edit(_, edits)) => {
@@ -266,8 +283,10 @@ impl Thread {
 
     /// Calls that the host still waits for; they stay, whatever answers came so far.
     pub fn set_pending(&mut self, pending: BTreeSet<CallId>, src: Sources<'_>) {
-        if *self.pending != pending {
-            self.pending = Arc::new(pending);
+        let before = std::mem::replace(&mut self.pending, Arc::new(pending));
+        let mut changed = before.symmetric_difference(&self.pending);
+        // Only what is awaited in the frozen part changes what is shown there.
+        if changed.any(|id| self.frozen.calls.contains(id)) {
             self.refreeze(src);
         }
     }
@@ -285,6 +304,7 @@ impl Thread {
         if let Some(at) = newest {
             let node = self.branch.path()[at];
             self.annotate(node, |view| view.usage = Some(usage));
+            self.reports.insert(node, self.active);
             self.anchor = Some(at).filter(|at| *at >= self.frozen.end);
         }
     }
@@ -297,12 +317,11 @@ impl Thread {
         }
     }
 
-    /// The request that would be sent now. The frozen part is shared, the tail is what is new.
+    /// The request that would be sent now. O(1): both parts are shared.
     pub fn projection(&self) -> Projection {
-        let tail = self.frozen.end..self.branch.len();
         Projection {
             frozen: self.frozen.pieces.clone(),
-            tail: tail.filter_map(|at| self.tail_piece(at)).collect(),
+            tail: self.tail.pieces.clone(),
         }
     }
 
@@ -390,12 +409,30 @@ impl Thread {
         known.and_then(|p| p.get(node)).map_or(&[], |p| p)
     }
 
+    /// What the message at `at` weighs with its patches. No text is read.
+    fn weight_at(&self, at: Pos) -> Weight {
+        let patched = if at < self.frozen.end {
+            &self.frozen.weights
+        } else {
+            &self.live.weights
+        };
+        self.branch.patched_weight(at, patched)
+    }
+
+    /// What all patched messages weigh.
+    fn weights(&self) -> Weights {
+        let mut weights = self.frozen.weights.clone();
+        weights.extend(&self.live.weights);
+        weights
+    }
+
     /// Computes the frozen part anew from history and record. O(n): at commits and when the head moves.
     fn refreeze(&mut self, src: Sources<'_>) {
         let Some(record) = self.active().cloned() else {
             self.frozen = Frozen::default();
             self.unsent = 0;
             self.anchor = self.newest_report();
+            self.show_tail();
             return;
         };
         let end = self.branch.position(record.upto).map_or(0, |at| at + 1);
@@ -411,8 +448,9 @@ impl Thread {
             end,
             ..Frozen::default()
         };
-        let by_handle: std::collections::BTreeMap<_, _> = (0..end)
-            .map(|at| (self.branch.view(at).handle, self.branch.view(at)))
+        let by_handle: BTreeMap<_, _> = (0..end)
+            .filter(|at| !folded(*at))
+            .map(|at| (self.branch.view(at).handle, at))
             .collect();
         for piece in &pieces {
             let (handle, edits): (_, &[Patch]) = match piece {
@@ -424,28 +462,51 @@ impl Thread {
                 Piece::Keep(handle) => (handle, &[]),
                 Piece::Edit(handle, edits) => (handle, edits),
             };
-            let Some(view) = by_handle.get(handle) else {
+            let Some(at) = by_handle.get(handle).copied() else {
                 continue;
             };
+            let view = self.branch.view(at);
             frozen.messages += 1;
-            frozen.weight += src.counter.patched(view, src.texts, edits);
+            frozen.weight += match edits {
+                [] => self.branch.weight(at, at + 1),
+                edits => src.counter.patched(view, src.texts, edits),
+            };
             frozen.validator.message(view, edits);
+            frozen
+                .calls
+                .extend(view.calls().map(|(_, id, _)| id.clone()));
+        }
+        for (node, edits) in &record.patches {
+            if let Some(at) = self.branch.position(*node).filter(|at| *at < end) {
+                let weight = src.counter.patched(self.branch.view(at), src.texts, edits);
+                frozen.weights.insert(*node, weight);
+            }
         }
         frozen.pieces = Arc::from(pieces);
+        if planted(Bug::LateMessageLost) {
+            frozen.end = self.branch.len();
+        }
         self.frozen = frozen;
         self.unsent = (end..self.branch.len())
             .map(|at| self.unsent_of(at, src))
             .sum();
         self.anchor = self.newest_report();
+        self.show_tail();
     }
 
+    /// The newest report that measured what is shown now. One from before a commit did not, nor did one from
+    /// before an undo, also where its message stands behind the record in force.
     fn newest_report(&self) -> Option<Pos> {
-        (self.frozen.end..self.branch.len()).rev().find(|at| {
-            self.branch
-                .view(*at)
-                .usage
-                .as_ref()
-                .is_some_and(|u| u.input > 0)
+        let from = if planted(Bug::StaleUsage) {
+            0
+        } else {
+            self.frozen.end
+        };
+        (from..self.branch.len()).rev().find(|at| {
+            let under = self.reports.get(&self.branch.path()[*at]);
+            let usage = self.branch.view(*at).usage.as_ref();
+            let is_stale = under != Some(&self.active) && !planted(Bug::StaleUsage);
+            usage.is_some_and(|u| u.input > 0) && !is_stale
         })
     }
 }

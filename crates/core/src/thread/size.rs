@@ -66,7 +66,8 @@ impl Thread {
         let tail = self
             .branch
             .weight(self.frozen.end, self.branch.len())
-            .saturating_sub(self.live.saved + self.unsent);
+            .saturating_sub(self.unsent)
+            .saturating_add_signed(-self.live.saved);
         let messages = self.frozen.weight + tail;
         let estimated = src.counter.tokens(match counted {
             Counted::Request => self.fixed.weight + messages + self.frozen.summary_weight,

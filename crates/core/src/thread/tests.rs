@@ -576,6 +576,46 @@ fn a_tail_over_the_trigger_does_not_start_an_attempt_every_turn() {
 }
 
 #[test]
+fn a_report_counts_only_while_what_it_measured_is_shown() {
+    let mut scene = Scene::new(&options(tokens(300), 2), &LONG);
+    scene.check(&Scene::routes());
+    scene.say(&["u and now", "a that is it"]);
+    scene.thread.usage(Usage {
+        input: 90,
+        output: 5,
+        ..Usage::default()
+    });
+    let src = |said: &Conversation| -> Size {
+        let src = Sources {
+            texts: said,
+            counter: &QuarterBytes,
+        };
+        scene.thread.size(src)
+    };
+    assert_eq!(src(&scene.said).tokens, 95);
+    // Taken back, the request is the long one again; the report was of the short one.
+    let mut thread = scene.thread.clone();
+    let src = Sources {
+        texts: &scene.said,
+        counter: &QuarterBytes,
+    };
+    thread.undo(src);
+    let size = thread.size(src);
+    assert!(!size.reported && size.tokens > 300, "{size:?}");
+    thread.redo(src);
+    assert_eq!(thread.size(src).tokens, 95);
+}
+
+#[test]
+fn no_check_acts_between_a_call_and_its_answer_in_interleaved_replies() {
+    let mut scene = Scene::new(&options(tokens(300), 2), &LONG);
+    scene.say(&["u go", "a call c2", "a call c3", "t c2 ready"]);
+    assert_eq!(scene.check(&Scene::routes()).outcome, Outcome::Deferred);
+    scene.say(&["t c3 ready"]);
+    assert_eq!(scene.check(&Scene::routes()).outcome, Outcome::Compacted);
+}
+
+#[test]
 fn what_is_on_its_way_is_kept_when_a_chunk_fails() {
     let lines: Vec<String> = (0..40).map(|n| format!("u fact{n} x30")).collect();
     let lines: Vec<&str> = lines.iter().map(String::as_str).collect();

@@ -3,11 +3,16 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use std::sync::Arc;
+
+use conspectus_core::frame;
 use conspectus_core::id::{Handle, ReplyId};
 use conspectus_core::patch::{Patch, PatchCause};
+use conspectus_core::policy::Placement;
 use conspectus_core::projection::{Block, BlockKind, Piece, Projection};
-use conspectus_core::unit::Units;
+use conspectus_core::record::Record;
 use conspectus_core::view::{MessageView, Part, PartKind, Role};
+use conspectus_core::window::Branch;
 
 /// A broken invariant.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -21,10 +26,18 @@ pub struct Broken {
 /// The history with what the host said about it.
 #[derive(Clone, Copy, Debug)]
 pub struct Given<'a> {
-    /// All messages of the branch, oldest first.
-    pub history: &'a [MessageView],
+    /// All messages, oldest first. Its pairing of calls and answers is taken as given; it has tests of its own.
+    pub branch: &'a Branch,
     /// Call ids whose answer the host still waits for.
     pub pending: &'a BTreeSet<String>,
+    /// The record in force.
+    pub record: Option<&'a Record>,
+}
+
+impl<'a> Given<'a> {
+    fn history(&self) -> &'a [Arc<MessageView>] {
+        self.branch.views()
+    }
 }
 
 /// Everything that is wrong with `request` as a request for the history.
@@ -38,6 +51,11 @@ pub fn broken(given: Given<'_>, request: &Projection) -> Vec<Broken> {
     check.not_empty();
     check.placement();
     check.pairing();
+    if let Some(record) = given.record {
+        check.repaired(request);
+        check.complete(record);
+        check.rank(record);
+    }
     check.out
 }
 
@@ -47,17 +65,13 @@ struct Check<'a> {
     position: BTreeMap<Handle, usize>,
     /// Positions that are shown, with whether they are as they were.
     shown: BTreeMap<usize, bool>,
-    units: Units,
     out: Vec<Broken>,
 }
 
 impl<'a> Check<'a> {
     fn new(given: Given<'a>, request: &'a Projection) -> Self {
-        let handles = given.history.iter().map(|v| v.handle);
-        let mut units = Units::default();
-        given.history.iter().for_each(|v| units.push(v));
+        let handles = given.history().iter().map(|v| v.handle);
         Self {
-            units,
             given,
             pieces: request.pieces().collect(),
             position: handles.zip(0..).collect(),
@@ -83,7 +97,7 @@ impl<'a> Check<'a> {
                     let parts = self
                         .position
                         .get(handle)
-                        .map(|at| self.given.history[*at].parts.as_slice());
+                        .map(|at| self.given.history()[*at].parts.as_slice());
                     let is_answer = |p: &Patch| {
                         let part = parts.and_then(|parts| parts.get(usize::from(p.part())));
                         part.is_some_and(|p| {
@@ -109,11 +123,11 @@ impl<'a> Check<'a> {
 
     /// 5: the leading system messages are in front, unchanged but for a summary at the end of the newest.
     fn system_first(&mut self) {
-        let leading = (self.given.history.iter())
+        let leading = (self.given.history().iter())
             .take_while(|v| v.role == Role::System && !v.flags.summary)
             .count();
         for at in 0..leading {
-            let handle = self.given.history[at].handle;
+            let handle = self.given.history()[at].handle;
             let is_summary = |p: &Patch| p.cause() == PatchCause::Summary;
             let is_there = match self.pieces.get(at) {
                 Some(Piece::Keep(kept)) => *kept == handle,
@@ -140,8 +154,8 @@ impl<'a> Check<'a> {
 
     /// 6: the newest request and the whole run of unanswered ones at the end are there, word for word.
     fn current_request(&mut self) {
-        let history = self.given.history;
-        if let Some(at) = history.iter().rposition(MessageView::is_user_request) {
+        let history = self.given.history();
+        if let Some(at) = history.iter().rposition(|v| v.is_user_request()) {
             self.must_stay(6, at, "current request", true);
         }
         for at in (0..history.len()).rev() {
@@ -158,7 +172,7 @@ impl<'a> Check<'a> {
     /// no call, or its call was answered before) cannot be sent, pinned or not.
     fn pins_and_pending(&mut self) {
         let unsendable = self.unsendable();
-        for (at, view) in self.given.history.iter().enumerate() {
+        for (at, view) in self.given.history().iter().enumerate() {
             if view.flags.pinned && !unsendable.contains(&at) {
                 self.must_stay(7, at, "pinned", false);
             }
@@ -174,11 +188,13 @@ impl<'a> Check<'a> {
 
     /// Answers that no call asked for, and second answers.
     fn unsendable(&self) -> BTreeSet<usize> {
-        let second = self.units.calls().iter();
+        let second = self.given.branch.units().calls().iter();
         let second = second.flat_map(|call| call.answers.iter().skip(1));
-        let orphans = self.units.orphans().iter();
+        let orphans = self.given.branch.units().orphans().iter();
         let folded = self
-            .units
+            .given
+            .branch
+            .units()
             .calls()
             .iter()
             .filter(|call| !self.shown.contains_key(&call.at));
@@ -195,7 +211,7 @@ impl<'a> Check<'a> {
     fn units(&mut self) {
         let is_shown = |at: usize| self.shown.contains_key(&at);
         let mut torn = Vec::new();
-        for call in self.units.calls() {
+        for call in self.given.branch.units().calls() {
             let Some((at, part)) = call.answers.first() else {
                 continue;
             };
@@ -212,7 +228,7 @@ impl<'a> Check<'a> {
             }
         }
         let mut replies: BTreeMap<ReplyId, Vec<usize>> = BTreeMap::new();
-        for (at, view) in self.given.history.iter().enumerate() {
+        for (at, view) in self.given.history().iter().enumerate() {
             view.reply
                 .into_iter()
                 .for_each(|reply| replies.entry(reply).or_default().push(at));
@@ -227,7 +243,7 @@ impl<'a> Check<'a> {
     }
 
     fn is_left_out(&self, at: usize, part: usize) -> bool {
-        let handle = self.given.history[at].handle;
+        let handle = self.given.history()[at].handle;
         let is_it = |patch: &Patch| matches!(patch, Patch::Remove { part: gone, .. } if usize::from(*gone) == part);
         self.pieces.iter().any(|piece| match piece {
             Piece::Edit(edited, patches) => *edited == handle && patches.iter().any(is_it),
@@ -237,7 +253,7 @@ impl<'a> Check<'a> {
 
     /// 8: where there was a message there is one.
     fn not_empty(&mut self) {
-        let history = self.given.history;
+        let history = self.given.history();
         let unsendable = self.unsendable();
         let is_message = |at: &usize| {
             let view = &history[*at];
@@ -255,7 +271,7 @@ impl<'a> Check<'a> {
 
     /// 9 and 28: one summary at most, before what is kept of the conversation, by no means the assistant's.
     fn placement(&mut self) {
-        let history = self.given.history;
+        let history = self.given.history();
         let mut summaries = 0;
         let mut begun = false;
         let leading = history
@@ -290,7 +306,7 @@ impl<'a> Check<'a> {
 
     /// An old summary that nothing holds: no pin, no block that nobody knows.
     fn must_go(&self, at: usize) -> bool {
-        let view = &self.given.history[at];
+        let view = &self.given.history()[at];
         let is_opaque = |p: &Part| matches!(p.kind, PartKind::Opaque { .. });
         view.flags.summary && !view.flags.pinned && !view.parts.iter().any(is_opaque)
     }
@@ -298,7 +314,7 @@ impl<'a> Check<'a> {
     /// Whether an old summary stands before something that was folded: then it had to go with it. One that is
     /// part of what came later may stay.
     fn new_summary_covers_old(&self) -> bool {
-        let history = self.given.history;
+        let history = self.given.history();
         let last_gone = (0..history.len())
             .rev()
             .find(|at| !self.shown.contains_key(at));
@@ -311,15 +327,17 @@ impl<'a> Check<'a> {
     /// 1 and 4: pairing is no worse than it was. With a record in force it is right, but for what is pending.
     fn pairing(&mut self) {
         let before = faults(
-            self.given.history.iter().map(Sent::message),
+            self.given.history().iter().map(|v| Sent::message(v)),
             self.given.pending,
         );
         let position = &self.position;
         let sent = self.pieces.iter().filter_map(|piece| match piece {
             Piece::Insert(block) => Some(Sent::Block(block)),
-            Piece::Keep(handle) => Some(Sent::message(&self.given.history[*position.get(handle)?])),
+            Piece::Keep(handle) => {
+                Some(Sent::message(&self.given.history()[*position.get(handle)?]))
+            }
             Piece::Edit(handle, patches) => {
-                let view = &self.given.history[*position.get(handle)?];
+                let view = &self.given.history()[*position.get(handle)?];
                 let removed = |p: &&Patch| matches!(p, Patch::Remove { .. });
                 let gone = patches
                     .iter()
@@ -336,6 +354,107 @@ impl<'a> Check<'a> {
         if after.1 > before.1 {
             let what = format!("{} calls without an answer, {} before", after.1, before.1);
             self.broken(1, what);
+        }
+    }
+}
+
+/// The checks that need the record in force.
+impl Check<'_> {
+    /// 1: a list that is rendered anew is set right. In the frozen part no answer stands without its call before
+    /// it, and no call that a person spoke after is left without an answer.
+    fn repaired(&mut self, request: &Projection) {
+        let units = self.given.branch.units();
+        let mut stand_ins: BTreeMap<&str, usize> = BTreeMap::new();
+        let mut shown = Vec::new();
+        for piece in request.frozen.iter() {
+            match piece {
+                Piece::Insert(Block {
+                    kind: BlockKind::Answer { id, .. },
+                    ..
+                }) => *stand_ins.entry(id.as_str()).or_default() += 1,
+                Piece::Insert(_) => {}
+                Piece::Keep(handle) | Piece::Edit(handle, _) => {
+                    shown.extend(self.position.get(handle).copied());
+                }
+            }
+        }
+        let history = self.given.history();
+        let is_shown = |at: usize| shown.contains(&at);
+        let mut wrong = Vec::new();
+        for at in &shown {
+            for (part, id) in history[*at].results() {
+                let call = units.call_of(*at, part);
+                let is_first = call.is_some_and(|c| {
+                    is_shown(c.at)
+                        && (c.answers[0] == (*at, part)
+                            || self.given.pending.contains(c.id.as_str()))
+                });
+                if !is_first && !self.is_left_out(*at, part) {
+                    let id = id.as_str();
+                    wrong.push(format!(
+                        "message {at} answers {id:?}, which nothing asked for"
+                    ));
+                }
+            }
+        }
+        let last_word = shown
+            .iter()
+            .filter(|at| history[**at].is_user_request())
+            .max();
+        for call in units.open_calls() {
+            let is_awaited = self.given.pending.contains(call.id.as_str());
+            let is_passed = last_word.is_some_and(|at| *at > call.at);
+            if is_shown(call.at) && is_passed && !is_awaited {
+                match stand_ins.get_mut(call.id.as_str()) {
+                    Some(n) if *n > 0 => *n -= 1,
+                    _ => wrong.push(format!("call {:?} has no answer", call.id.as_str())),
+                }
+            }
+        }
+        wrong.into_iter().for_each(|what| self.broken(1, what));
+    }
+
+    /// 29 and 36: every message is shown or folded, never neither and never both. An answer that cannot be sent
+    /// is neither.
+    fn complete(&mut self, record: &Record) {
+        let unsendable = self.unsendable();
+        for (at, node) in self.given.branch.path().iter().enumerate() {
+            let folded = record.removed.contains(*node);
+            match (self.shown.contains_key(&at), folded) {
+                (true, true) => self.broken(29, format!("message {at} is folded and shown")),
+                (false, false) if !unsendable.contains(&at) => {
+                    self.broken(29, format!("message {at} is neither folded nor shown"));
+                }
+                _ => {}
+            }
+        }
+    }
+
+    /// 28 and 32: the summary is shown once, framed as data that cannot close its frame, with no rank but the
+    /// one that the policy gives it.
+    fn rank(&mut self, record: &Record) {
+        let mut shown = 0;
+        for piece in self.pieces.clone() {
+            let Piece::Insert(Block {
+                kind: BlockKind::Summary,
+                role,
+                text,
+            }) = piece
+            else {
+                continue;
+            };
+            shown += 1;
+            let may_be_system = record.placement == Placement::System;
+            if *role != Role::User && !(may_be_system && *role == Role::System) {
+                self.broken(32, format!("the summary has the rank of {role:?}"));
+            }
+            let tags = |tag| text.to_ascii_lowercase().matches(tag).count();
+            if (tags(frame::OPEN), tags(frame::CLOSE)) != (1, 1) || !text.ends_with(frame::CLOSE) {
+                self.broken(32, "the summary closes its frame".to_owned());
+            }
+        }
+        if shown != usize::from(record.summary.is_some()) {
+            self.broken(28, format!("the summary is shown {shown} times"));
         }
     }
 }

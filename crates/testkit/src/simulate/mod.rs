@@ -6,6 +6,7 @@
 
 pub mod conversation;
 pub mod invariants;
+pub mod patches;
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -132,6 +133,8 @@ pub struct Limits {
     pub crash_after: Option<usize>,
     /// A machine that takes more polls than this does not end.
     pub max_polls: usize,
+    /// Whether the steps are written down, for [`replay`].
+    pub traced: bool,
 }
 
 impl Default for Limits {
@@ -139,6 +142,7 @@ impl Default for Limits {
         Self {
             crash_after: None,
             max_polls: 6_000,
+            traced: true,
         }
     }
 }
@@ -155,7 +159,9 @@ pub fn run<M: Machine>(
     let mut ended = Ended::Endless;
     for _ in 0..limits.max_polls {
         let step = machine.poll(now);
-        trace.push(Traced::Polled(now, digest(&said(&step))));
+        if limits.traced {
+            trace.push(Traced::Polled(now, digest(&said(&step))));
+        }
         match step {
             Step::Done(end) => {
                 ended = Ended::Done(end);
@@ -176,8 +182,10 @@ pub fn run<M: Machine>(
                 };
                 now = now.max(time);
                 if let Some(input) = entry {
-                    machine.feed(now, input.clone());
-                    trace.push(Traced::Fed(now, input));
+                    if limits.traced {
+                        trace.push(Traced::Fed(now, input.clone()));
+                    }
+                    machine.feed(now, input);
                 }
             }
         }

@@ -346,7 +346,9 @@ pub(super) fn opaque(draft: &mut Draft, rng: &mut Rng) {
 }
 
 fn extra(draft: &mut Draft, rng: &mut Rng, key: &str, json: String) {
-    if let Some(at) = draft.some(rng, |_| true) {
+    // A key twice is a nastiness of its own.
+    let lacks = |m: &Message| m.extras.iter().all(|(known, _)| known != key);
+    if let Some(at) = draft.some(rng, lacks) {
         draft.messages[at].extras.push((key.to_owned(), json));
     }
 }

@@ -35,6 +35,15 @@ impl Coverage {
         }
     }
 
+    /// Adds up what another table counted.
+    pub fn merge(&mut self, other: &Self) {
+        self.transcripts += other.transcripts;
+        self.messages += other.messages;
+        for (nasty, n) in &other.seen {
+            *self.seen.entry(*nasty).or_default() += n;
+        }
+    }
+
     /// In how many conversations it was seen.
     pub fn count(&self, nasty: Nasty) -> u64 {
         self.seen.get(&nasty).copied().unwrap_or(0)

@@ -1,6 +1,9 @@
 //! The test kit's own tests: what others lean on must hold by itself.
 
+mod campaign;
 mod formats;
+mod fuzz;
+mod invariants;
 mod scenarios;
 mod shapes;
 mod simulations;

@@ -97,23 +97,23 @@ fn a_projection_shows_what_was_done() {
             ),
             Piece::Keep(handle(3)),
         ]),
-        tail: vec![
+        tail: Arc::new(vec![
             Piece::Edit(handle(4), Arc::new([gone])),
             Piece::Edit(handle(5), Arc::new([cut])),
             insert(answer, Role::Tool, "No answer was recorded."),
             Piece::Keep(handle(7)),
-        ],
+        ]),
     };
     assert_snapshot!("before", shape::of(&views, &texts));
     assert_snapshot!("after", shape::of_projection(&projection, &views, &texts));
 
     let broken = Projection {
         frozen: Arc::new([]),
-        tail: vec![
+        tail: Arc::new(vec![
             Piece::Keep(handle(3)),
             Piece::Keep(handle(1)),
             Piece::Keep(conspectus_core::id::Handle(99)),
-        ],
+        ]),
     };
     assert_snapshot!("broken", shape::of_projection(&broken, &views, &texts));
 }

@@ -9,7 +9,7 @@ use crate::source::Source;
 /// Counts over all records of a session file, branches and sub-agents included.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RecordCounts {
-    /// Records of the user or the model, one for each block of a reply.
+    /// Records of the user or the model, one for each block of a reply; in Codex's files items and compactions.
     pub messages: usize,
     /// Tool calls.
     pub calls: usize,
@@ -25,7 +25,11 @@ impl Document {
     /// What a session file holds over all its records; `None` for formats that are lists of messages, which
     /// hold what they show.
     pub fn record_counts(&self) -> Option<RecordCounts> {
-        (self.format == Format::Claude).then(|| count(&self.source))
+        match self.format {
+            Format::Claude => Some(count(&self.source)),
+            Format::Codex => Some(crate::codex::count(&self.source)),
+            _ => None,
+        }
     }
 }
 

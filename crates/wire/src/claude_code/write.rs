@@ -13,12 +13,13 @@ use conspectus_core::projection::{Block, BlockKind, Piece, Projection};
 use conspectus_core::view::PartKind;
 
 use super::chain::{self, Active};
-use super::ids::{Ids, iso_time};
+use super::ids::Ids;
 use super::record::{self, Record};
 use crate::conversation::Conversation;
 use crate::document::{Document, RenderContext};
 use crate::error::WriteError;
 use crate::json::{Object, Span, Splices, string};
+use crate::time::iso_time;
 use crate::write;
 
 /// See [`Document::render`].

@@ -30,6 +30,53 @@ const CLAUDE_RECORDS: [&str; 6] = [
     "progress",
 ];
 
+/// Items of the Responses API that are no messages.
+const ITEM_TYPES: [&str; 34] = [
+    "additional_tools",
+    "agent_message",
+    "apply_patch_call",
+    "apply_patch_call_output",
+    "code_interpreter_call",
+    "compaction",
+    "compaction_trigger",
+    "computer_call",
+    "computer_call_output",
+    "configuration_update",
+    "custom_tool_call",
+    "custom_tool_call_output",
+    "file_search_call",
+    "function_call",
+    "function_call_output",
+    "ghost_snapshot",
+    "image_generation_call",
+    "item_reference",
+    "local_shell_call",
+    "local_shell_call_output",
+    "mcp_approval_request",
+    "mcp_approval_response",
+    "mcp_call",
+    "mcp_list_tools",
+    "program",
+    "program_output",
+    "reasoning",
+    "shell_call",
+    "shell_call_output",
+    "tool_search_call",
+    "tool_search_output",
+    "web_search_call",
+    "compaction_summary",
+    "context_compaction",
+];
+
+/// What Codex calls its records.
+const ROLLOUT_RECORDS: [&str; 5] = [
+    "compacted",
+    "event_msg",
+    "response_item",
+    "session_meta",
+    "turn_context",
+];
+
 /// What one message says about its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evidence {
@@ -48,9 +95,13 @@ pub(super) fn format<'a>(
     messages: impl Iterator<Item = &'a str>,
 ) -> Format {
     let mut weak = None;
-    let requests = requests
+    let requests: Vec<_> = requests
         .filter_map(Object::of)
-        .map(|request| of_request(&request));
+        .map(|request| of_request(&request))
+        .collect();
+    if requests.contains(&Evidence::Sure(Format::Responses)) {
+        return Format::Responses;
+    }
     let evidence = messages.map(of_message).chain(requests);
     for evidence in evidence {
         match evidence {
@@ -69,6 +120,12 @@ fn of_request(request: &Object<'_>) -> Evidence {
         .and_then(|tools| tools.0.first().copied());
     let first_tool = first_tool.and_then(Object::of);
     let has = |key: &str| request.value(key).is_some();
+    let is_answer = request
+        .string("object")
+        .is_some_and(|name| name.starts_with("response"));
+    if !has("messages") && (has("input") || (is_answer && has("output"))) {
+        return Evidence::Sure(Format::Responses);
+    }
     if has("system") || has("anthropic_version") || has("anthropic_beta") {
         return Evidence::Sure(Format::Anthropic);
     }
@@ -102,6 +159,9 @@ pub(super) fn of_message(json: &str) -> Evidence {
     }
     if is_claude_record(&message) {
         return Evidence::Sure(Format::Claude);
+    }
+    if is_typed_item(&message) || is_item_message(&message) {
+        return Evidence::Sure(Format::Responses);
     }
     let role = message.string("role");
     if matches!(role.as_deref(), Some("tool" | "function" | "developer"))
@@ -148,6 +208,72 @@ fn is_flat_or_data(message: &Object<'_>, types: &[&str]) -> bool {
         .is_some_and(|name| types.contains(&name.as_ref()));
     let has_fields = message.get("content").is_some() || message.object("data").is_some();
     is_named && has_fields && message.get("role").is_none()
+}
+
+/// Whether an element of a list can be an item of the Responses API.
+pub(super) fn is_item(json: &str) -> bool {
+    Object::of(json).is_some_and(|item| {
+        is_typed_item(&item) || (item.get("role").is_some() && item.get("content").is_some())
+    })
+}
+
+/// An item of the Responses API that is no message.
+pub(super) fn is_typed_item(item: &Object<'_>) -> bool {
+    let has = |key: &str| item.get(key).is_some();
+    // Others have blocks and parts of the same names.
+    let has_its_own = |kind: &str| match kind {
+        "reasoning" => has("summary"),
+        "compaction" | "compaction_summary" | "context_compaction" => has("encrypted_content"),
+        "agent_message" => has("author"),
+        _ => true,
+    };
+    let kind = item.string("type");
+    kind.is_some_and(|kind| ITEM_TYPES.contains(&kind.as_ref()) && has_its_own(&kind))
+        && (!has("role") || has("tools"))
+        && !has("function")
+}
+
+/// A message as only the Responses API writes it.
+fn is_item_message(message: &Object<'_>) -> bool {
+    let blocks = message.array("content").unwrap_or_default().0;
+    let is_its_own = |block: &Object<'_>| {
+        matches!(
+            block.string("type").as_deref(),
+            Some("input_text" | "output_text" | "input_image" | "input_file")
+        )
+    };
+    message.get("role").is_some()
+        && message.string("type").is_none_or(|kind| kind == "message")
+        && blocks
+            .iter()
+            .filter_map(|block| Object::of(block))
+            .any(|block| is_its_own(&block))
+}
+
+/// Whether lines are records of Codex's. The oldest files hold bare items behind a line that describes the session.
+pub(super) fn is_rollout<'a>(lines: impl Iterator<Item = &'a str>) -> bool {
+    for (n, record) in lines.filter_map(Object::of).enumerate() {
+        let kind = record.string("type");
+        let is_record = kind.is_some_and(|kind| ROLLOUT_RECORDS.contains(&kind.as_ref()));
+        if is_record && record.object("payload").is_some() {
+            return true;
+        }
+        if n == 0 && is_bare_meta(&record) {
+            return true;
+        }
+    }
+    false
+}
+
+/// The first line of the oldest rollouts.
+pub(crate) fn is_bare_meta(record: &Object<'_>) -> bool {
+    let has = |key: &str| record.get(key).is_some();
+    has("id")
+        && has("timestamp")
+        && (has("instructions") || has("git"))
+        && !has("type")
+        && !has("role")
+        && !has("messages")
 }
 
 /// Whether lines are Claude Code's session records. Qwen Code writes the same records around messages of `parts`.
@@ -234,6 +360,22 @@ mod tests {
             claude,
         );
         check(r#"{"type":"summary","summary":"s","leafUuid":"u"}"#, claude);
+        let responses = Sure(Format::Responses);
+        check(
+            r#"{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}"#,
+            responses,
+        );
+        check(r#"{"type":"reasoning","summary":[]}"#, responses);
+        check(r#"{"type":"reasoning","text":"of another program"}"#, None);
+        check(r#"{"type":"compaction","auto":true}"#, None);
+        check(
+            r#"{"role":"user","content":[{"type":"input_text","text":"hi"}]}"#,
+            responses,
+        );
+        check(
+            r#"{"type":"additional_tools","role":"developer","tools":[]}"#,
+            responses,
+        );
         check(r#"{"type":"user","content":"not a record"}"#, None);
         check(
             r#"{"type":"message","id":"1","message":{"role":"user"}}"#,
@@ -257,6 +399,8 @@ mod tests {
         check(r#"{"messages":[]}"#, Format::OpenAi);
         check(r#"{"model":"m","system":"s"}"#, Format::Anthropic);
         check(r#"{"model":"m","system":[]}"#, Format::Anthropic);
+        check(r#"{"model":"m","input":[]}"#, Format::Responses);
+        check(r#"{"object":"response","output":[]}"#, Format::Responses);
         check(r#"{"system_prompt":"s"}"#, Format::Anthropic);
         check(r#"{"model":"claude-x","max_tokens":1}"#, Format::Anthropic);
         check(

@@ -10,6 +10,7 @@ use std::sync::Arc;
 
 use conspectus_core::projection::Projection;
 
+pub(crate) use detect::is_bare_meta;
 pub(crate) use session::SessionFormat;
 
 use crate::anthropic::Anthropic;
@@ -18,6 +19,7 @@ use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
 use crate::langchain::LangChain;
 use crate::openai::OpenAi;
+use crate::responses::Responses;
 use crate::source::Source;
 use crate::write::Writer;
 
@@ -66,6 +68,25 @@ impl Document {
         read::open(Arc::new(Source::new(bytes)?), options)
     }
 
+    /// The file itself.
+    pub fn bytes(&self) -> &[u8] {
+        self.source.text().as_bytes()
+    }
+
+    /// The file itself, handed back without a copy where nobody else holds it.
+    pub fn into_bytes(self) -> Vec<u8> {
+        let Self {
+            source,
+            conversations,
+            ..
+        } = self;
+        drop(conversations);
+        match Arc::try_unwrap(source) {
+            Ok(source) => source.into_bytes(),
+            Err(shared) => shared.text().as_bytes().to_vec(),
+        }
+    }
+
     /// The format of its messages.
     pub fn format(&self) -> Format {
         self.format
@@ -109,6 +130,7 @@ fn dialect(format: Format) -> Option<&'static dyn Dialect> {
         Format::OpenAi => Some(&OpenAi),
         Format::Anthropic => Some(&Anthropic),
         Format::LangChain => Some(&LangChain),
+        Format::Responses => Some(&Responses),
         _ => None,
     }
 }

@@ -21,12 +21,15 @@ const LINES_TO_TELL: usize = 200;
 /// # Errors
 /// See [`Document::open`].
 pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Document, ReadError> {
-    if options.format == Some(Format::Claude) {
-        return session(Format::Claude, source, options);
+    if let Some(format) = options
+        .format
+        .filter(|format| session::of(*format).is_some())
+    {
+        return session(format, source, options);
     }
     let shape = shape::of(&source, options.lenient)?;
-    if options.format.is_none() && is_session(source.text(), &shape) {
-        return session(Format::Claude, source, options);
+    if let (None, Some(format)) = (options.format, session_in(source.text(), &shape)) {
+        return session(format, source, options);
     }
     let mut faults = Vec::new();
     let found = match &shape {
@@ -36,22 +39,28 @@ pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Documen
             shape::of_lines(&source, lines)?
         }
     };
+    // Listing an array reads all of it, so that is done once.
+    let lists: Vec<Vec<Span>> = found
+        .iter()
+        .map(|found| spans(source.text(), &found.messages))
+        .collect();
     let format = match options.format {
         Some(format) => format,
         None => {
-            refuse_strangers(&source, &found)?;
-            detect_in(source.text(), &found)
+            refuse_strangers(&source, &found, &lists)?;
+            detect_in(source.text(), &found, &lists)
         }
     };
     let Some(dialect) = dialect(format) else {
         return Err(ReadError::NoReader(format));
     };
     let mut conversations = Vec::with_capacity(found.len());
-    for found in found {
+    for (found, spans) in found.into_iter().zip(lists) {
         conversations.push(conversation(
             &source,
             dialect,
             found,
+            spans,
             options.lenient,
             &mut faults,
         )?);
@@ -75,13 +84,23 @@ fn session(
     }
 }
 
-fn is_session(text: &str, shape: &Shape) -> bool {
-    match shape {
-        Shape::Whole(json) => detect::is_session(std::iter::once(json.text(text))),
+/// The session format whose records these are.
+fn session_in(text: &str, shape: &Shape) -> Option<Format> {
+    let records: Vec<_> = match shape {
+        Shape::Whole(json) => vec![json.text(text)],
         Shape::Lines(lines) => {
             let good = lines.iter().filter(|line| line.broken.is_none());
-            detect::is_session(good.take(LINES_TO_TELL).map(|line| line.span.text(text)))
+            good.take(LINES_TO_TELL)
+                .map(|line| line.span.text(text))
+                .collect()
         }
+    };
+    if detect::is_rollout(records.iter().copied()) {
+        Some(Format::Codex)
+    } else if detect::is_session(records.into_iter()) {
+        Some(Format::Claude)
+    } else {
+        None
     }
 }
 
@@ -102,19 +121,32 @@ fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fa
 }
 
 /// A list in which nothing looks like a message is some other list, whatever it is called.
-fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
+fn refuse_strangers(
+    source: &Source,
+    found: &[Found],
+    lists: &[Vec<Span>],
+) -> Result<(), ReadError> {
     let text = source.text();
     let mut first = None;
-    for span in found.iter().flat_map(|found| spans(text, &found.messages)) {
-        if Object::of(span.text(text))
-            .is_some_and(|object| object.get("role").is_some() || detect::is_langchain(&object))
-        {
+    let is_value = |found: &Found| matches!(found.messages, Messages::Value { .. });
+    if found.iter().any(is_value) {
+        return Ok(());
+    }
+    let (mut items, mut others) = (false, false);
+    for span in lists.iter().flatten() {
+        let object = Object::of(span.text(text)).unwrap_or_default();
+        if object.get("role").is_some() || detect::is_langchain(&object) {
             return Ok(());
         }
+        items |= detect::is_typed_item(&object);
+        // Another program's, which says who speaks by the type and may have reasoning like ours between.
+        let kind = object.string("type");
+        others |= matches!(kind.as_deref(), Some("user" | "assistant" | "system"));
         first = first.or(Some(span));
     }
     match first {
         None => Ok(()),
+        Some(_) if items && !others => Ok(()),
         Some(span) => Err(ReadError::UnknownShape {
             line: source.line(span.start),
             found: format!("{} in a list", shape::describe(span.text(text))),
@@ -122,18 +154,20 @@ fn refuse_strangers(source: &Source, found: &[Found]) -> Result<(), ReadError> {
     }
 }
 
-fn detect_in(text: &str, found: &[Found]) -> Format {
+fn detect_in(text: &str, found: &[Found], lists: &[Vec<Span>]) -> Format {
     let requests = found.iter().filter_map(|found| match found.messages {
         Messages::Array { request, .. } => Some(request?.text(text)),
+        Messages::Value { request, .. } => Some(request.text(text)),
         Messages::Lines(_) => None,
     });
-    let messages = found.iter().flat_map(|found| spans(text, &found.messages));
+    let messages = lists.iter().flatten();
     detect::format(requests, messages.map(|span| span.text(text)))
 }
 
 fn spans(text: &str, messages: &Messages) -> Vec<Span> {
     match messages {
         Messages::Array { array, .. } => elements(text, *array),
+        Messages::Value { value, .. } => vec![*value],
         Messages::Lines(lines) => lines.clone(),
     }
 }
@@ -147,21 +181,26 @@ fn conversation(
     source: &Arc<Source>,
     dialect: &dyn Dialect,
     found: Found,
+    spans: Vec<Span>,
     lenient: bool,
     faults: &mut Vec<Fault>,
 ) -> Result<Conversation, ReadError> {
     let text = source.text();
     let mut conversation = Conversation::new(found.label, Arc::clone(source));
-    let spans = match found.messages {
-        Messages::Lines(lines) => lines,
+    let request = match found.messages {
         Messages::Array { array, request } => {
             conversation.list = List::Array { array, request };
-            if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
-                conversation.fixed = dialect.fixed(&request);
-            }
-            elements(text, array)
+            request
         }
+        Messages::Value { value, request } => {
+            conversation.list = List::Value(value);
+            Some(request)
+        }
+        Messages::Lines(_) => None,
     };
+    if let Some(request) = request.and_then(|request| Object::of(request.text(text))) {
+        conversation.fixed = dialect.fixed(&request);
+    }
     for (index, span) in spans.into_iter().enumerate() {
         let handle = Handle(u32::try_from(index).unwrap_or(u32::MAX));
         let read = match depth(span.text(text)) {
@@ -193,6 +232,7 @@ fn conversation(
         conversation.views.push(view);
         conversation.messages.push(message);
     }
+    dialect.finish(&mut conversation, request, faults);
     forget_stale_reports(&mut conversation.views);
     Ok(conversation)
 }

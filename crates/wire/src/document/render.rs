@@ -8,7 +8,7 @@ use super::{Document, RenderContext, dialect};
 use crate::conversation::{Conversation, List};
 use crate::error::WriteError;
 use crate::json::Splices;
-use crate::write::{array, lines};
+use crate::write::{array, lines, value};
 
 /// # Errors
 /// See [`Document::render`].
@@ -31,9 +31,18 @@ pub(super) fn render(
         if is_whole(conversation, &pieces) {
             continue;
         }
+        if conversation.is_continued {
+            return Err(WriteError::HistoryElsewhere(index));
+        }
         let written = dialect.list(conversation, &pieces, context.cache_summary)?;
         match conversation.list {
             List::Lines => return Ok(lines(conversation, &written.slots).into_bytes()),
+            List::Value(at) => {
+                let list = value(conversation, &written.slots, |text| {
+                    dialect.as_message(text)
+                });
+                splices.replace(at, list);
+            }
             List::Array { array: at, request } => {
                 splices.replace(at, array(conversation, at, &written.slots));
                 if let Some(request) = request {

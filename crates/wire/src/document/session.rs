@@ -28,6 +28,7 @@ pub(crate) trait SessionFormat: Sync {
 pub(crate) fn of(format: Format) -> Option<&'static dyn SessionFormat> {
     match format {
         Format::Claude => Some(&crate::claude_code::ClaudeCode),
+        Format::Codex => Some(&crate::codex::Codex),
         _ => None,
     }
 }

@@ -1,6 +1,7 @@
 //! Which containers hold conversations, told by shape.
 //!
-//! Known are: a list of messages; an object with `messages`, or with `values.messages` (thread states); a list of
+//! Known are: a list of messages; an object with `messages`, or with `values.messages` (thread states), or with the
+//! Responses API's `input` or `output`, or with a `request` that is one of these (recorded exchanges); a list of
 //! objects with `messages`, `traj` (tau-bench) or `values.messages`; an object with `simulations` that each hold
 //! `messages` (tau2-bench); lines that each are one of these objects; lines that each are a message.
 
@@ -26,6 +27,13 @@ pub(super) enum Messages {
         array: Span,
         /// The object.
         request: Option<Span>,
+    },
+    /// One message that is no list: a prompt as a string.
+    Value {
+        /// The string.
+        value: Span,
+        /// The object that it is a member of.
+        request: Span,
     },
     /// Lines, those that are JSON.
     Lines(Vec<Span>),
@@ -187,16 +195,52 @@ fn in_object(text: &str, object: &Object<'_>, span: Span, index: &str) -> Option
         .filter_map(|key| object.value(key))
         .find(|list| Kind::of(list) == Kind::Array)
         .map(|list| (list, span));
-    let (list, request) = direct.or_else(|| {
+    let in_state = || {
         let values = object.value("values")?;
         let list = Object::of(values)?.value("messages")?;
         (Kind::of(list) == Kind::Array).then(|| (list, Span::of(text, values)))
-    })?;
-    Some(found(
-        &label(object, index),
-        Span::of(text, list),
-        Some(request),
-    ))
+    };
+    if let Some((list, request)) = direct.or_else(in_state) {
+        let list = Span::of(text, list);
+        return Some(found(&label(object, index), list, Some(request)));
+    }
+    if let Some(messages) = responses(text, object, span) {
+        let label = label(object, index);
+        return Some(Found { label, messages });
+    }
+    let request = object.value("request")?;
+    let inner = Object::of(request).filter(|inner| inner.get("request").is_none())?;
+    in_object(text, &inner, Span::of(text, request), index)
+}
+
+/// The items of a request to the Responses API, or of its answer. Embeddings take an `input` too: strings, and
+/// options of their own.
+fn responses(text: &str, object: &Object<'_>, span: Span) -> Option<Messages> {
+    let has = |key: &str| object.get(key).is_some();
+    if object.has_duplicates || has("type") || has("encoding_format") || has("dimensions") {
+        return None;
+    }
+    let is_answer = object
+        .string("object")
+        .is_some_and(|name| name == "response" || name == "response.compaction");
+    let list = object.value(if is_answer { "output" } else { "input" })?;
+    let at = Span::of(text, list);
+    let known = is_answer || has("model") || has("previous_response_id") || has("instructions");
+    match Kind::of(list) {
+        Kind::Array => {
+            let items = Array::of(list).unwrap_or_default().0;
+            let any = items.iter().any(|item| super::detect::is_item(item));
+            (any || (items.is_empty() && known)).then_some(Messages::Array {
+                array: at,
+                request: Some(span),
+            })
+        }
+        Kind::String if has("model") => Some(Messages::Value {
+            value: at,
+            request: span,
+        }),
+        _ => None,
+    }
 }
 
 /// Benchmarks name a run by its task and trial.
@@ -233,6 +277,7 @@ fn looks_like_message(object: &Object<'_>) -> bool {
     let has = |key| object.get(key).is_some();
     (has("role") && (has("content") || has("tool_calls") || has("function_call")))
         || super::detect::is_langchain(object)
+        || super::detect::is_typed_item(object)
 }
 
 /// The first JSON value of `text`, if nothing but space follows.

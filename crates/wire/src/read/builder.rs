@@ -93,11 +93,14 @@ impl<'s> Builder<'s> {
     }
 
     pub(super) fn finish(
-        self,
+        mut self,
         handle: Handle,
         span: Span,
         native_id: Option<Arc<str>>,
     ) -> (MessageView, Message) {
+        // Most messages have one part, and a list that grew has room for four.
+        self.parts.shrink_to_fit();
+        self.places.shrink_to_fit();
         let mut view = MessageView::new(handle, self.role, self.parts, self.hash.finish());
         view.name = self.name;
         let is_told = matches!(self.role, Role::User | Role::System) && !view.parts.is_empty();

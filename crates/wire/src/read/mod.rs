@@ -8,7 +8,8 @@ use std::sync::Arc;
 use conspectus_core::id::Handle;
 use conspectus_core::view::{MessageView, PartKind, Role};
 
-use crate::conversation::{Emptied, Fixed, Home, Message, TextAt};
+use crate::conversation::{Conversation, Emptied, Fixed, Home, Message, TextAt};
+use crate::error::Fault;
 use crate::json::{Kind, Object, Span};
 
 pub(crate) use blocks::{block, call_block, content, is_call_block, text_or_json};
@@ -58,6 +59,15 @@ pub(crate) trait Reader: Sync {
 
     /// What stands beside the messages in the object that holds them.
     fn fixed(&self, request: &Object<'_>) -> Fixed;
+
+    /// What can only be told when all messages are there. `request` is the object that holds them.
+    fn finish(
+        &self,
+        _conversation: &mut Conversation,
+        _request: Option<Span>,
+        _faults: &mut Vec<Fault>,
+    ) {
+    }
 }
 
 /// The object at `span`, without a key that occurs twice.

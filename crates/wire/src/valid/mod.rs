@@ -17,6 +17,7 @@ mod anthropic;
 mod langchain;
 mod lists;
 mod openai;
+mod responses;
 
 use std::fmt;
 
@@ -92,7 +93,8 @@ pub fn check(format: Format, bytes: &[u8]) -> Vec<Fault> {
         Format::OpenAi => openai::check(messages, out),
         Format::Anthropic => anthropic::check(request, messages, out),
         Format::LangChain => langchain::check(messages, out),
-        Format::Claude => {}
+        Format::Responses => responses::check(request, messages, out),
+        Format::Claude | Format::Codex => {}
     })
 }
 

@@ -28,6 +28,10 @@ pub(crate) fn edited(
     let is_left = |n: &usize| !gone.contains(n);
     let says = |n: &usize| !matches!(view.parts[*n].kind, PartKind::Reasoning { .. });
     let outer = || (0..view.parts.len()).filter(is_outer);
+    let is_whole = |n: &usize| message.parts.get(*n).is_some_and(|p| p.home == Home::Whole);
+    if gone.iter().any(is_whole) {
+        return None;
+    }
     if !gone.is_empty() {
         let anything = outer().filter(is_left).count() > 0;
         let said_something = outer().filter(says).count() > 0;
@@ -59,6 +63,7 @@ pub(crate) fn edited(
                     Home::Content(emptied) => {
                         empty(&mut splices, &mut members, source, place.block, emptied);
                     }
+                    Home::Whole => {}
                 }
             }
             continue;

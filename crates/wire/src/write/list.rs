@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 
 use crate::conversation::Conversation;
-use crate::json::{Array, Span, compact};
+use crate::json::{Span, compact};
 
 use super::Slot;
 
@@ -11,8 +11,8 @@ use super::Slot;
 /// those that change place, are spaced like the list's second message.
 pub(crate) fn array(conversation: &Conversation, array: Span, slots: &[Slot]) -> String {
     let source = conversation.source.text();
-    let elements = Array::of(array.text(source)).unwrap_or_default().0;
-    let spans: Vec<_> = elements.iter().map(|e| Span::of(source, e)).collect();
+    // Every element of the array is a message.
+    let spans: Vec<Span> = conversation.messages.iter().map(|m| m.span).collect();
     let mut out = String::with_capacity(array.len());
     out.push('[');
     let gap = |n: usize| {
@@ -59,6 +59,31 @@ pub(crate) fn array(conversation: &Conversation, array: Span, slots: &[Slot]) ->
     }
     out.push(']');
     out
+}
+
+/// What stands in the place of a message that was the list by itself: that message while it is alone, a list of
+/// messages when it is not.
+pub(crate) fn value(
+    conversation: &Conversation,
+    slots: &[Slot],
+    as_message: impl Fn(&str) -> String,
+) -> String {
+    if let [Slot::Kept { .. }] = slots {
+        return text(conversation, &slots[0]).to_owned();
+    }
+    let list = slots.iter().map(|slot| match slot {
+        Slot::Made(text) => text.clone(),
+        Slot::Kept { .. } => as_message(text(conversation, slot)),
+    });
+    format!("[{}]", list.collect::<Vec<_>>().join(","))
+}
+
+/// The JSON of each of `slots`.
+pub(crate) fn texts<'a>(
+    conversation: &'a Conversation,
+    slots: &'a [Slot],
+) -> impl Iterator<Item = &'a str> {
+    slots.iter().map(|slot| text(conversation, slot))
 }
 
 /// The whole file as lines: what is no message (blank or unreadable lines) stays where it was.

@@ -15,7 +15,7 @@ use crate::error::WriteError;
 use crate::json::{Span, Splices};
 
 pub(crate) use edit::edited;
-pub(crate) use list::{array, lines};
+pub(crate) use list::{array, lines, texts, value};
 
 /// One message of the list to write.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,6 +50,11 @@ pub(crate) trait Writer: Sync {
         pieces: &[&Piece],
         cache_summary: bool,
     ) -> Result<Written, WriteError>;
+
+    /// A message that stands for itself as an element of a list. Only formats that take a bare string change it.
+    fn as_message(&self, json: &str) -> String {
+        json.to_owned()
+    }
 
     /// Adds texts to the system prompt of the object at `request`. Only formats that keep it there do.
     fn add_system(

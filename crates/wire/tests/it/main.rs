@@ -5,9 +5,12 @@
 mod anthropic;
 mod claude;
 mod claude_soup;
+mod codex;
+mod codex_soup;
 mod containers;
 mod langchain;
 mod openai;
+mod responses;
 mod shared;
 mod splice;
 mod support;

@@ -47,7 +47,7 @@ pub(crate) fn lenient(text: &str) -> Document {
 pub(crate) fn script(pieces: impl IntoIterator<Item = Piece>) -> Projection {
     Projection {
         frozen: Arc::default(),
-        tail: pieces.into_iter().collect(),
+        tail: Arc::new(pieces.into_iter().collect()),
     }
 }
 
@@ -175,6 +175,8 @@ pub(crate) fn fixtures() -> Vec<String> {
         "langchain/state.json",
     ];
     let mut files: Vec<_> = names.iter().map(|name| data(name)).collect();
+    files.push(r#"{"model":"m","input":[{"role":"user","content":"q"},{"type":"reasoning","id":"r","summary":[{"type":"summary_text","text":"h"}],"encrypted_content":"E"},{"type":"function_call","call_id":"c","name":"t","arguments":"{\"a\":\"b\"}"},{"type":"function_call_output","call_id":"c","output":[{"type":"input_text","text":"o"}]},{"type":"message","role":"assistant","content":[{"type":"output_text","text":"d"}]}]}"#.to_owned());
+    files.push(r#"{"model":"m","input":"a question"}"#.to_owned());
     files.push("{\"role\":\"user\",\"content\":\"a\\ud83d\\ude00\"}\n{\"role\":\"tool\",\"tool_call_id\":\"x\",\"content\":null}\n".to_owned());
     files.push(r#"[{"lc":1,"type":"constructor","id":["AIMessage"],"kwargs":{"content":[{"type":"tool_use","id":"c","input":{"a":"b"}}],"tool_calls":[{"id":"c","args":{"a":"b"}}],"type":"ai"}}]"#.to_owned());
     files

@@ -6,12 +6,14 @@ use std::sync::Arc;
 
 use conspectus_core::attempt::{Attempt, Poll};
 use conspectus_core::effect::{CommitAck, Effect, Event, Failure, Input, Millis};
-use conspectus_core::id::Ident;
+use conspectus_core::id::{Ident, NodeId, RecordId};
 use conspectus_core::outcome::Report;
+use conspectus_core::projection::Projection;
 use conspectus_core::thread::{Sources, Thread};
 use conspectus_core::view::MessageView;
 
 use super::Story;
+use super::reading::{Origins, Reading};
 use crate::faults::{FaultPlan, ReadFault, WriteFault};
 use crate::model::{Ask, ScriptedModel};
 use crate::rng::Rng;
@@ -62,8 +64,13 @@ pub(super) struct Outside<'a, 's> {
     pub(super) upcoming: &'s mut VecDeque<MessageView>,
     /// In how many of a hundred effects some do.
     pub(super) late: u8,
-    /// Everything a model was asked.
-    pub(super) asked: &'s mut Vec<String>,
+    /// The request that was sent last.
+    pub(super) sent: &'s Projection,
+    /// What models were given.
+    pub(super) reading: Reading,
+    pub(super) origins: &'s mut Origins,
+    /// Under which record a report of usage came.
+    pub(super) reports: &'s mut BTreeMap<NodeId, Option<RecordId>>,
     pub(super) story: &'s mut Story,
     pub(super) events: Vec<Event>,
     pub(super) calls: usize,
@@ -84,17 +91,20 @@ impl World<Running<'_>> for Outside<'_, '_> {
         }
         let soon = now + self.rng.below(40) as u64;
         match effect {
-            Effect::Call { call, request, .. } => {
+            Effect::Call { call, request, route, .. } => {
                 self.calls += 1;
-                let ask = Ask::from(request.as_ref());
-                self.asked.extend(ask.texts.iter().cloned());
-                let answer = self.model.answer(&ask);
+                self.story.note("model calls");
+                self.reading.called(call, &request, &route, self.sent, self.src);
+                let answer = self.model.answer(&Ask::from(request.as_ref()));
                 for n in 0..answer.chunks.len() as u64 {
                     agenda.tell(soon + n, Input::Progress(call));
                 }
                 let when = soon + answer.chunks.len() as u64 + answer.after_ms;
                 match answer.said.outcome() {
-                    Some(Ok(reply)) => agenda.tell(when, Input::Reply(call, reply)),
+                    Some(Ok(reply)) => {
+                        self.reading.replied(call, &reply);
+                        agenda.tell(when, Input::Reply(call, reply));
+                    }
                     Some(Err(failure)) => agenda.tell(when, Input::Failed(call, failure)),
                     None => {}
                 }
@@ -104,8 +114,13 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 matches!(input, Input::Reply(c, _) | Input::Failed(c, _) | Input::Progress(c) if *c == call)
             }),
             Effect::Abort(_) => {}
-            Effect::CacheGet(key) => agenda.tell(soon, Input::Cached(key, self.cache.get(&key).cloned())),
+            Effect::CacheGet(key) => {
+                let found = self.cache.get(&key);
+                self.reading.cached(key, found, self.origins);
+                agenda.tell(soon, Input::Cached(key, found.cloned()));
+            }
             Effect::CachePut(key, text) => {
+                self.reading.accepted(key, &text, self.origins);
                 self.cache.insert(key, text);
             }
             Effect::WakeAt(time) => agenda.wake(time),
@@ -117,7 +132,14 @@ impl World<Running<'_>> for Outside<'_, '_> {
             }
             Effect::Commit(record, expect) => {
                 let fault = self.faults.write();
-                self.story.note(&format!("commit: {fault:?}"));
+                self.story.note(match fault {
+                    WriteFault::None => "commit: None",
+                    WriteFault::AckLost => "commit: AckLost",
+                    WriteFault::WriteLost => "commit: WriteLost",
+                    WriteFault::Failed => "commit: Failed",
+                    WriteFault::Torn => "commit: Torn",
+                    WriteFault::FenceLost => "commit: FenceLost",
+                });
                 let ack = match fault {
                     WriteFault::None => self.thread.commit(&record, expect, self.src),
                     WriteFault::AckLost => {
@@ -156,7 +178,10 @@ impl Outside<'_, '_> {
         let views: Vec<_> = self.upcoming.drain(..count).collect();
         self.appended += count;
         let seen = self.thread.branch().len();
-        self.thread.append(views, self.src);
+        let record = self.thread.active().map(|r| r.id);
+        let nodes = self.thread.append(views, self.src);
+        self.reports
+            .extend(nodes.into_iter().map(|node| (node, record)));
         let delta = self.thread.delta(seen);
         self.late_answers |= !delta.answered.is_empty();
         agenda.tell(now + self.rng.below(30) as u64, Input::Appended(delta));

@@ -4,89 +4,124 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use conspectus_core::attempt::Attempt;
-use conspectus_core::count::{Bytes4, Estimator, LangChain, TokenCounter};
+use conspectus_core::count::{Bytes4, CounterId, Estimator, LangChain, TokenCounter, Weight};
 use conspectus_core::effect::{Event, Failure, Input, Route};
-use conspectus_core::id::{CallId, Ident};
+use conspectus_core::id::{CallId, Ident, NodeId, RecordId};
 use conspectus_core::outcome::{Outcome, Report};
-use conspectus_core::policy::PruneWhen;
-use conspectus_core::projection::{Piece, Projection};
+use conspectus_core::patch::Patch;
+use conspectus_core::projection::Projection;
 use conspectus_core::thread::{Decision, Fixed, Manual, Recovery, Sources, Thread};
-use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
+use conspectus_core::view::{MessageView, Texts};
 
+use super::checks::{Last, Lenient};
 use super::outside::{Outside, Running};
+use super::reading::{Origins, Reading};
+use super::rendered::Rendered;
 use super::{Fault, Life, Story, policy};
 use crate::clock::FakeClock;
 use crate::faults::FaultPlan;
 use crate::model::ScriptedModel;
 use crate::rng::Rng;
 use crate::shape;
-use crate::simulate::invariants::{self, Given};
+use crate::simulate::patches::Shortened;
 use crate::simulate::{Agenda, Ended, Limits, Traced, digest, replay, run};
-use crate::transcript::MemoryTexts;
 
 /// A life that is being played.
 pub(super) struct Scene<'a> {
-    src: Sources<'a>,
-    texts: &'a MemoryTexts,
-    thread: Thread,
+    pub(super) src: Sources<'a>,
+    /// Every message of the conversation, by handle, and what it weighs.
+    pub(super) all: Vec<MessageView>,
+    pub(super) weights: Vec<Weight>,
+    pub(super) rendered: Option<&'a Rendered>,
+    pub(super) thread: Thread,
     rng: Rng,
     clock: FakeClock,
     faults: FaultPlan,
     model: ScriptedModel,
     routes: Vec<Route>,
     cache: BTreeMap<Ident, Arc<str>>,
+    origins: Origins,
     upcoming: VecDeque<MessageView>,
-    pending: BTreeSet<String>,
-    asked: Vec<String>,
+    pub(super) pending: BTreeSet<String>,
     crashes: u8,
-    story: Story,
+    replayed: bool,
+    pub(super) story: Story,
     did: String,
     /// A compaction was committed and nothing happened since.
     settled: bool,
+    /// Summaries that checks committed since something happened.
+    automatic: usize,
+    /// Something came while the last attempt ran.
+    came_late: bool,
+    /// Under which record a report of usage came.
+    pub(super) reports: BTreeMap<NodeId, Option<RecordId>>,
+    pub(super) last: Option<Last>,
+    pub(super) shortened: Shortened,
 }
 
-/// What excuses an attempt.
-#[derive(Clone, Copy)]
-struct Lenient {
-    /// An answer came late and takes its stand-in's place in the frozen part.
-    late_answers: bool,
-    /// The store denied a record that it had.
-    misled: bool,
-}
+pub(super) type Checked = Result<(), String>;
 
-type Checked = Result<(), String>;
-
-impl<'a> Scene<'a> {
+impl Scene<'_> {
     pub(super) fn play(life: &Life) -> Result<Story, Box<Fault>> {
         let (views, texts, _) = life.talk.views(life.format);
+        match Rendered::of(life, &views) {
+            Some((rendered, views)) => {
+                let texts = rendered.texts();
+                let mut story = Scene::played(life, views, texts, Some(&rendered))?;
+                story.note("through the bytes of a format");
+                Ok(story)
+            }
+            None => Scene::played(life, views, &texts, None),
+        }
+    }
+
+    fn played(
+        life: &Life,
+        views: Vec<MessageView>,
+        texts: &dyn Texts,
+        rendered: Option<&Rendered>,
+    ) -> Result<Story, Box<Fault>> {
         let mut rng = Rng::new(life.seed ^ 0x51_7e);
-        let counter: &dyn TokenCounter = match rng.below(4) {
+        let counter: &dyn TokenCounter = match rng.below(5) {
             0 => &Bytes4,
             1 => &LangChain::DEFAULT,
+            2 => &LangChain::ANTHROPIC,
             _ => &Estimator,
         };
-        let src = Sources {
-            texts: &texts,
+        let weights: Vec<Weight> = views.iter().map(|v| counter.message(v, texts)).collect();
+        let known = Known {
             counter,
+            weights: weights.clone(),
         };
-        let weight = views.iter().map(|v| counter.message(v, &texts)).sum();
-        let policy = policy::policy(&mut rng, counter.tokens(weight));
-        let mut scene = Scene {
+        let src = Sources {
+            texts,
+            counter: &known,
+        };
+        let policy = policy::policy(&mut rng, counter.tokens(weights.iter().sum()));
+        let mut scene: Scene<'_> = Scene {
             src,
-            texts: &texts,
+            all: views.clone(),
+            weights,
+            rendered,
             thread: Thread::new(Arc::new(policy)),
             clock: FakeClock::at(1_000),
             faults: FaultPlan::new(rng.next_u64(), life.faults),
             model: ScriptedModel::new(policy::behaviour(&mut rng)),
             routes: policy::routes(&mut rng),
             cache: BTreeMap::new(),
+            origins: Origins::default(),
             upcoming: views.into(),
             pending: life.talk.pending.iter().cloned().collect(),
-            asked: Vec::new(),
             crashes: life.crashes,
+            replayed: life.replayed,
             story: Story::default(),
             did: String::new(),
             settled: false,
+            automatic: 0,
+            came_late: false,
+            reports: BTreeMap::new(),
+            last: None,
+            shortened: Shortened::default(),
             rng,
         };
         let pending = scene.pending.iter().map(|id| CallId::from(id.as_str()));
@@ -97,23 +132,36 @@ impl<'a> Scene<'a> {
                 return Err(Box::new(scene.fault(step, what, &before)));
             }
         }
-        scene.story.digest = digest(&(&scene.thread, &scene.asked, scene.clock.now()));
+        if let Some(how) = scene.how_often_compacted() {
+            scene.story.note(how);
+        }
+        scene.story.digest = digest(&(&scene.thread, scene.clock.now()));
         Ok(scene.story)
+    }
+
+    fn how_often_compacted(&self) -> Option<&'static str> {
+        match self.thread.active()?.summaries {
+            0 => None,
+            1 => Some("ends with one summary"),
+            2 => Some("ends with a summary of a summary"),
+            _ => Some("ends with three summaries or more, each of the one before"),
+        }
     }
 
     fn fault(&self, step: usize, what: String, before: &Projection) -> Fault {
         let history = self.history();
-        let shape = |p: &Projection| shape::of_projection(p, &history, self.texts);
+        let shape = |p: &Projection| shape::of_projection(p, &history, self.src.texts);
         let (before, after) = (shape(before), shape(&self.thread.projection()));
         Fault {
             step,
             did: self.did.clone(),
             what,
+            parity: self.thread.policy().strict_parity,
             shape: format!("before:\n{before}after:\n{after}"),
         }
     }
 
-    fn history(&self) -> Vec<MessageView> {
+    pub(super) fn history(&self) -> Vec<MessageView> {
         let views = self.thread.branch().views().iter();
         views.map(|v| v.as_ref().clone()).collect()
     }
@@ -132,48 +180,8 @@ impl<'a> Scene<'a> {
             55..65 => self.ask_before_call(),
             65..75 => self.command(),
             75..80 => self.overflow(),
-            80..84 => {
-                self.did("undo");
-                self.thread.undo(self.src);
-                self.settled = false;
-                Ok(())
-            }
-            84..87 => {
-                self.did("redo");
-                self.thread.redo(self.src);
-                self.settled = false;
-                Ok(())
-            }
-            87..90 => {
-                self.did("pin");
-                let path = self.thread.branch().path();
-                if !path.is_empty() {
-                    let node = *self.rng.pick(path);
-                    // Pinning what was folded brings nothing back.
-                    let at = self.thread.branch().position(node);
-                    if at.is_some_and(|at| !self.thread.is_folded(at)) {
-                        self.thread.pin(node);
-                    }
-                }
-                self.settled = false;
-                Ok(())
-            }
-            90..93 => {
-                self.did("rewind");
-                let path = self.thread.branch().path();
-                if !path.is_empty() {
-                    let head = *self.rng.pick(path);
-                    self.thread.move_head(Some(head), self.src);
-                }
-                self.settled = false;
-                Ok(())
-            }
-            93..95 => {
-                self.did("other system text");
-                let text = "Be brief. ".repeat(self.rng.below(8));
-                let fixed = Fixed::of([text.as_str()], self.src.counter);
-                self.thread.set_fixed(fixed);
-                self.settled = false;
+            80..95 => {
+                self.head_or_facts();
                 Ok(())
             }
             _ => {
@@ -185,20 +193,92 @@ impl<'a> Scene<'a> {
         }
     }
 
+    /// Something that is no message: people take back, rewind, branch, pin.
+    fn head_or_facts(&mut self) {
+        let path = self.thread.branch().path().to_vec();
+        match self.rng.below(15) {
+            0..4 => {
+                let undone = self.thread.undo(self.src).is_some();
+                self.did(if undone { "undo" } else { "nothing to undo" });
+                self.moved();
+            }
+            4..7 => {
+                let redone = self.thread.redo(self.src).is_some();
+                self.did(if redone { "redo" } else { "nothing to redo" });
+                self.moved();
+            }
+            7..10 => {
+                self.did("pin");
+                if !path.is_empty() {
+                    let node = *self.rng.pick(&path);
+                    // Pinning what was folded brings nothing back.
+                    let at = self.thread.branch().position(node);
+                    if at.is_some_and(|at| !self.thread.is_folded(at)) {
+                        self.thread.pin(node);
+                    }
+                }
+            }
+            10..12 => {
+                self.did("rewind");
+                if !path.is_empty() {
+                    let head = *self.rng.pick(&path);
+                    self.thread.move_head(Some(head), self.src);
+                    self.moved();
+                }
+            }
+            12 => {
+                self.did("to another branch");
+                let nodes = self.thread.history().len();
+                if nodes > 0 {
+                    let head = NodeId(self.rng.below(nodes) as u64);
+                    self.thread.move_head(Some(head), self.src);
+                    self.moved();
+                }
+            }
+            _ => {
+                self.did("other system text");
+                let text = "Be brief. ".repeat(self.rng.below(8));
+                let fixed = Fixed::of([text.as_str()], self.src.counter);
+                self.thread.set_fixed(fixed);
+            }
+        }
+        self.settled = false;
+        self.automatic = 0;
+    }
+
+    /// The head or the record in force is another one: parts may be whole again.
+    fn moved(&mut self) {
+        self.last = None;
+        self.shortened.forget();
+    }
+
     fn append(&mut self) {
         let count = self.rng.between(1, 4).min(self.upcoming.len());
         if count > 0 {
-            self.story.note("append");
+            let children = self.thread.history().len() > self.thread.branch().len();
+            self.story.note(if children {
+                "append to a branch"
+            } else {
+                "append"
+            });
             let views: Vec<_> = self.upcoming.drain(..count).collect();
-            self.thread.append(views, self.src);
+            let record = self.thread.active().map(|r| r.id);
+            let nodes = self.thread.append(views, self.src);
+            self.reports
+                .extend(nodes.into_iter().map(|node| (node, record)));
             self.settled = false;
+            self.automatic = 0;
         }
     }
 
     fn ask_before_call(&mut self) -> Checked {
         self.did("check");
         let routes = self.routes.clone();
+        let size = self.thread.size(self.src);
         let decision = self.thread.before_call(self.clock.now(), &routes, self.src);
+        if let Decision::Start(..) = &decision {
+            self.may_start(&size)?;
+        }
         if self.settled
             && let Decision::Start(attempt, _) = &decision
         {
@@ -209,7 +289,7 @@ impl<'a> Scene<'a> {
                 size.messages, size.tokens, policy.triggers, policy.keep
             ));
         }
-        self.decided(decision)
+        self.decided(decision, true)
     }
 
     fn command(&mut self) -> Checked {
@@ -227,7 +307,13 @@ impl<'a> Scene<'a> {
             ..Manual::default()
         };
         let decision = self.thread.manual(self.clock.now(), &request, self.src);
-        self.decided(decision)
+        if let Decision::Start(..) = &decision
+            && self.settled
+            && !request.below_keep
+        {
+            return Err("13: a command right after a compaction makes another attempt".to_owned());
+        }
+        self.decided(decision, false)
     }
 
     fn overflow(&mut self) -> Checked {
@@ -238,15 +324,23 @@ impl<'a> Scene<'a> {
             .thread
             .provider_error(now, &error, &self.routes, self.src)
         {
-            Recovery::Compact(attempt) => self.attempt(*attempt),
+            Recovery::Compact(attempt) => self.attempt(*attempt).map(|_| ()),
             Recovery::GiveUp(report) => self.reported(&report),
         }
     }
 
-    fn decided(&mut self, decision: Decision) -> Checked {
+    fn decided(&mut self, decision: Decision, automatic: bool) -> Checked {
         match decision {
             Decision::Send(report) => self.reported(&report),
-            Decision::Start(attempt, _) => self.attempt(*attempt),
+            Decision::Start(attempt, _) => {
+                let outcome = self.attempt(*attempt)?;
+                let is_one = automatic && outcome == Some(Outcome::Compacted);
+                self.automatic += usize::from(is_one && !self.came_late);
+                match self.automatic {
+                    0 | 1 => Ok(()),
+                    _ => Err("14: a second summary although nothing came".to_owned()),
+                }
+            }
             Decision::Wait(_) => Err("37: told to wait although nothing is under way".to_owned()),
         }
     }
@@ -264,17 +358,20 @@ impl<'a> Scene<'a> {
         }
     }
 
-    fn attempt(&mut self, attempt: Attempt) -> Checked {
+    /// Runs an attempt; how it ended, or `None` when the process died in it.
+    fn attempt(&mut self, attempt: Attempt) -> Result<Option<Outcome>, String> {
         let id = attempt.id();
         let before = self.thread.projection();
+        let size = self.thread.size(self.src);
         let records = self.thread.records().len();
+        let folds = attempt.plan().going().next().is_some();
         let crash_after = self.rng.percent(self.crashes).then(|| self.rng.below(14));
         let late = *self.rng.pick(&[0, 0, 4, 25]);
         let mut machine = Running {
             attempt,
             src: self.src,
         };
-        let first = machine.clone();
+        let first = self.replayed.then(|| machine.clone());
         let mut outside = Outside {
             thread: &mut self.thread,
             src: self.src,
@@ -284,7 +381,10 @@ impl<'a> Scene<'a> {
             cache: &mut self.cache,
             upcoming: &mut self.upcoming,
             late,
-            asked: &mut self.asked,
+            sent: &before,
+            reading: Reading::default(),
+            origins: &mut self.origins,
+            reports: &mut self.reports,
             story: &mut self.story,
             events: Vec::new(),
             calls: 0,
@@ -294,6 +394,7 @@ impl<'a> Scene<'a> {
         };
         let limits = Limits {
             crash_after,
+            traced: self.replayed,
             ..Limits::default()
         };
         let now = self.clock.now();
@@ -305,207 +406,120 @@ impl<'a> Scene<'a> {
             limits,
         );
         let (events, appended, calls) = (outside.events, outside.appended, outside.calls);
+        let reading = outside.reading;
         let lenient = Lenient {
             late_answers: outside.late_answers,
             misled: outside.misled,
         };
         self.clock.advance_to(run.now);
         self.did = format!("{} and an attempt of {calls} calls", self.did);
-        let again =
-            replay(first, &run.trace).map_err(|at| format!("48: replay differs at {at}"))?;
-        if digest(&again) != digest(&machine) {
-            return Err("48: replay ends in another state".to_owned());
+        if let Some(first) = first {
+            let again =
+                replay(first, &run.trace).map_err(|at| format!("48: replay differs at {at}"))?;
+            if digest(&again) != digest(&machine) {
+                return Err("48: replay ends in another state".to_owned());
+            }
+        }
+        if let Some(first) = reading.broken.first() {
+            return Err(first.clone());
+        }
+        if calls > 0 && !folds {
+            return Err("25: a model is asked although nothing can go".to_owned());
         }
         let report = match run.ended {
-            Ended::Done(report) => report,
-            Ended::Crashed => {
-                self.story.note("crashed");
-                self.thread.ended(id, Outcome::Cancelled, run.now);
-                self.settled = false;
-                return self.all_or_nothing(&before, records, lenient, None);
-            }
+            Ended::Done(report) => Some(report),
+            Ended::Crashed => None,
             Ended::Stuck => return Err("35: the attempt waits for ever".to_owned()),
             Ended::Endless => {
-                return Err(format!(
-                    "35: the attempt does not end: {}",
-                    last_steps(&run.trace)
-                ));
+                let steps = last_steps(&run.trace);
+                return Err(format!("35: the attempt does not end: {steps}"));
             }
         };
-        self.thread.ended(id, report.outcome, run.now);
-        self.story.note(report.outcome.as_str());
-        self.did = format!("{} that ended as {}", self.did, report.outcome);
-        one_start_one_stop(&events, report.outcome)?;
-        self.all_or_nothing(&before, records, lenient, Some(&report))?;
-        if report.outcome == Outcome::Compacted {
-            self.smaller(&before, &report)?;
-            self.covered(records)?;
+        let outcome = report.as_ref().map(|r| r.outcome);
+        self.thread
+            .ended(id, outcome.unwrap_or(Outcome::Cancelled), run.now);
+        self.story.note(outcome.map_or("crashed", Outcome::as_str));
+        let how = outcome.map_or("a crash", Outcome::as_str);
+        self.did = format!("{} that ended as {how}", self.did);
+        self.all_or_nothing(&before, records, lenient, report.as_deref())?;
+        let is_new = self.thread.records().len() > records;
+        if !is_new && appended == 0 {
+            self.unmoved(&size)?;
+        }
+        self.came_late = appended > 0;
+        if self.came_late {
+            self.automatic = 0;
         }
         // What came late may have reached the trigger again.
-        self.settled = report.outcome == Outcome::Compacted && appended == 0;
-        Ok(())
-    }
-
-    /// 33 and 38: either nothing changed but what came late and was pruned, or there is a complete new record.
-    fn all_or_nothing(
-        &self,
-        before: &Projection,
-        records: usize,
-        lenient: Lenient,
-        report: Option<&Report>,
-    ) -> Checked {
-        let new = &self.thread.records()[records..];
-        let summaries = |id| self.thread.record(id).map_or(0, |r| r.summaries);
-        let summarised = new
-            .iter()
-            .any(|r| r.summaries > r.parent.map_or(0, summaries));
-        let after = self.thread.projection();
-        let kept: Vec<_> = after.pieces().collect();
-        let were: Vec<_> = before.pieces().collect();
-        // An answer that came late takes its stand-in's place.
-        // Limits that are always in force decide an older result when a newer one comes.
-        let prune = self.thread.policy().prune;
-        let is_live = prune.is_some_and(|p| p.when == PruneWhen::Always);
-        let is_same = kept.starts_with(&were) || is_live;
-        if new.is_empty() && !lenient.late_answers && !is_same {
-            return Err("33: the request changed without a record".to_owned());
-        }
+        self.settled = outcome == Some(Outcome::Compacted) && appended == 0;
         let Some(report) = report else {
-            return Ok(());
+            return Ok(None);
         };
-        match report.outcome {
-            Outcome::Compacted if !summarised => Err(format!(
-                "33: compacted without a summary's record, {} of pruning",
-                new.len()
-            )),
-            Outcome::Pruned if new.is_empty() => Err("33: pruned without a record".to_owned()),
-            Outcome::Failed | Outcome::Rejected | Outcome::Cancelled
-                if summarised && !lenient.misled =>
-            {
-                Err(format!(
-                    "33: {} although a summary was committed",
-                    report.outcome
-                ))
-            }
-            _ => Ok(()),
+        one_start_one_stop(&events, report.outcome)?;
+        let is_parity = self.thread.policy().strict_parity;
+        if report.outcome == Outcome::Compacted && !is_parity {
+            self.smaller(&before, &size, &report, appended > 0)?;
+            self.covered(&before, records, &reading)?;
         }
+        if self.settled && !is_parity {
+            self.idempotent()?;
+        }
+        if report.outcome == Outcome::Pruned && !is_parity && self.thread.projection() == before {
+            return Err("43: pruned, and nothing is shorter".to_owned());
+        }
+        Ok(Some(report.outcome))
     }
 
-    /// 12: by the same counter over the same parts.
-    fn smaller(&self, before: &Projection, report: &Report) -> Checked {
-        let Some(after) = report.measured.tokens_after else {
-            return Err("46: compacted without a size after".to_owned());
-        };
-        if self.thread.policy().strict_parity {
-            return Ok(());
-        }
-        if after >= report.measured.tokens_before {
-            return Err(format!(
-                "12: {after} tokens after, {} before",
-                report.measured.tokens_before
-            ));
-        }
-        let Some(record) = self.thread.active() else {
-            return Err("33: compacted, but no record is in force".to_owned());
-        };
-        let branch = self.thread.branch();
-        let known = branch.position(record.upto).map_or(0, |at| at + 1);
-        let history = branch.views();
-        let old = |piece: &&Piece| match piece {
-            Piece::Keep(h) | Piece::Edit(h, _) => history[..known].iter().any(|v| v.handle == *h),
-            Piece::Insert(_) => true,
-        };
-        let weight = |p: &Projection| -> u64 {
-            p.pieces().filter(old).map(|piece| self.weight(piece)).sum()
-        };
-        let (was, is) = (weight(before), weight(&self.thread.projection()));
-        if is >= was {
-            return Err(format!("12: weight {is} after, {was} before"));
-        }
-        Ok(())
-    }
-
-    fn weight(&self, piece: &Piece) -> u64 {
-        let counter = self.src.counter;
-        let views = self.thread.branch().views();
-        let view = |handle| views.iter().find(|v| v.handle == handle);
-        match piece {
-            Piece::Insert(block) => counter.added_message(&block.text),
-            Piece::Keep(handle) => view(*handle).map_or(0, |v| counter.message(v, self.texts)),
-            Piece::Edit(handle, patches) => {
-                view(*handle).map_or(0, |v| counter.patched(v, self.texts, patches))
-            }
-        }
-    }
-
-    /// 24: what a model's summary replaced was shown to a model.
-    fn covered(&self, records: usize) -> Checked {
-        let Some(record) = self.thread.active() else {
-            return Ok(());
-        };
-        let by_model = record
-            .summary
-            .as_ref()
-            .is_some_and(|s| matches!(s.author, conspectus_core::record::Author::Model(_)));
-        let replays = self.routes.iter().any(|r| r.replay);
-        if !by_model || replays {
-            return Ok(());
-        }
-        let branch = self.thread.branch();
-        let before = records
-            .checked_sub(1)
-            .map(|last| &self.thread.records()[last]);
-        for (at, node) in branch.path().iter().enumerate() {
-            let was = before.is_some_and(|r| r.removed.contains(*node));
-            if !record.removed.contains(*node) || was {
-                continue;
-            }
-            let view = branch.view(at);
-            let beginning = beginning(view, self.texts);
-            if !beginning.is_empty() && !self.asked.iter().any(|text| text.contains(&beginning)) {
-                return Err(format!("24: message {at} went unread: {beginning:?}"));
-            }
-        }
-        Ok(())
-    }
-
-    /// What must hold after every step.
-    fn check(&mut self) -> Checked {
-        let history = self.history();
-        let given = Given {
-            history: &history,
-            pending: &self.pending,
-        };
-        let request = self.thread.projection();
-        if let Some(first) = invariants::broken(given, &request).first() {
-            return Err(format!("{}: {}", first.number, first.what));
-        }
-        if self.thread.active().is_none() && !request.is_untouched() {
-            let always = self.thread.policy().prune.is_some();
-            if !always {
-                return Err("11: no record, and yet the request is changed".to_owned());
-            }
+    /// 13: the same again at once asks nobody and changes nothing.
+    fn idempotent(&self) -> Checked {
+        let mut thread = self.thread.clone();
+        let now = self.clock.now();
+        let again = [
+            thread.manual(now, &Manual::default(), self.src),
+            thread.before_call(now, &self.routes, self.src),
+        ];
+        let starts = again.iter().any(|d| matches!(d, Decision::Start(..)));
+        if starts || thread.projection() != self.thread.projection() {
+            return Err("13: compacting again would do something".to_owned());
         }
         Ok(())
     }
 }
 
-/// The first letters of what a person or the model said, as a transcript shows them.
-fn beginning(view: &MessageView, texts: &dyn Texts) -> String {
-    if view.role != Role::User && view.role != Role::Assistant {
-        return String::new();
+/// A counter that knows what each message of the conversation weighs.
+struct Known<'a> {
+    counter: &'a dyn TokenCounter,
+    weights: Vec<Weight>,
+}
+
+impl TokenCounter for Known<'_> {
+    fn id(&self) -> CounterId {
+        self.counter.id()
     }
-    let first = view.parts.iter().position(|p| p.kind == PartKind::Text);
-    let Some(part) = first.and_then(|at| u16::try_from(at).ok()) else {
-        return String::new();
-    };
-    let message = view.handle;
-    let text = texts.text(PartRef { message, part });
-    let short: String = text.chars().take(16).collect();
-    short
-        .replace('&', "&amp;")
-        .replace('<', "&lt;")
-        .replace('>', "&gt;")
+
+    fn message(&self, message: &MessageView, texts: &dyn Texts) -> Weight {
+        let known = self.weights.get(message.handle.0 as usize).copied();
+        known.unwrap_or_else(|| self.counter.message(message, texts))
+    }
+
+    fn text(&self, text: &str) -> Weight {
+        self.counter.text(text)
+    }
+
+    fn added_message(&self, text: &str) -> Weight {
+        self.counter.added_message(text)
+    }
+
+    fn tokens(&self, weight: Weight) -> u64 {
+        self.counter.tokens(weight)
+    }
+
+    fn patched(&self, message: &MessageView, texts: &dyn Texts, patches: &[Patch]) -> Weight {
+        match patches.is_empty() {
+            true => self.message(message, texts),
+            false => self.counter.patched(message, texts, patches),
+        }
+    }
 }
 
 /// The end of a trace, for people.

@@ -1,13 +1,13 @@
-//! Shows what is in sight in a Claude Code session file, or compacts one: the drive for
-//! `scripts/claude-resume-test.py` until the command line does it.
+//! Shows what is in sight in a session file, or compacts one with a given summary: the drive for
+//! `scripts/claude-resume-test.py` and `scripts/codex-resume-test.py`. Files named `rollout-*` are Codex's.
 //!
 //! ```text
-//! claude_session views FILE
-//! claude_session compact FILE SUMMARY NOW_MS KEEP_LAST [PIN ...]     the new file on standard output
+//! session views FILE
+//! session compact FILE SUMMARY NOW_MS KEEP_LAST [PIN ...]     the new file on standard output
 //! ```
 //!
-//! `compact` keeps the newest `KEEP_LAST` messages and the pinned ones, by index; of results in sight that
-//! are longer than 2000 bytes it keeps the first 1000.
+//! `compact` keeps the newest `KEEP_LAST` messages and the pinned ones, by index, and what a planner would keep at the
+//! beginning; of results in sight that are longer than 2000 bytes it keeps the first 1000.
 
 use std::io::Write as _;
 
@@ -37,6 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let context = RenderContext {
                 now_ms: now_ms.parse()?,
                 id_seed: 1,
+                tokens_after: 1234,
                 ..RenderContext::default()
             };
             out.write_all(&document.render(&[(0, &projection)], &context)?)?;
@@ -49,8 +50,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn open(file: &str) -> Result<Document, Box<dyn std::error::Error>> {
+    let name = std::path::Path::new(file).file_name().unwrap_or_default();
+    let format = match name.to_string_lossy().starts_with("rollout-") {
+        true => Format::Codex,
+        false => Format::Claude,
+    };
     let options = OpenOptions {
-        format: Some(Format::Claude),
+        format: Some(format),
         lenient: true,
     };
     Ok(Document::open(std::fs::read(file)?, &options)?)
@@ -69,7 +75,7 @@ fn shown(conversation: &Conversation, view: &MessageView) -> String {
             PartKind::Call { id, .. } => ("call", id.as_str()),
             PartKind::Result { id, .. } => ("result", id.as_str()),
             PartKind::Media(_) => ("media", ""),
-            PartKind::Opaque { .. } => ("opaque", ""),
+            PartKind::Opaque { label } => ("opaque", label.as_ref()),
         };
         let text = conversation.text(part_ref);
         serde_json::json!({"kind": kind, "id": id, "text": text, "inside": part.inside})
@@ -90,28 +96,33 @@ fn project(
 ) -> Projection {
     let views = conversation.views();
     let first = views.len().saturating_sub(keep_last);
-    let mut pieces = vec![Piece::Insert(Block {
+    let is_told = |view: &&MessageView| view.role == Role::System || view.flags.pinned;
+    let beginning = views.iter().take_while(is_told).count().min(first);
+    let mut pieces: Vec<_> = views[..beginning]
+        .iter()
+        .map(|view| Piece::Keep(view.handle))
+        .collect();
+    pieces.push(Piece::Insert(Block {
         kind: BlockKind::Summary,
         role: Role::User,
         text: summary.into(),
-    })];
-    for (n, view) in views.iter().enumerate() {
+    }));
+    for (n, view) in views.iter().enumerate().skip(beginning) {
         if n >= first || pins.contains(&view.handle.0) {
             pieces.push(pruned(view));
         }
     }
     Projection {
         frozen: pieces.into(),
-        tail: Vec::new(),
+        tail: Default::default(),
     }
 }
 
 fn pruned(view: &MessageView) -> Piece {
-    let long = view
-        .parts
-        .iter()
-        .enumerate()
-        .filter(|(_, part)| matches!(part.kind, PartKind::Result { .. }) && part.len > 2000);
+    let long = view.parts.iter().enumerate().filter(|(_, part)| {
+        let is_inside = part.inside.is_some() && part.kind == PartKind::Text;
+        part.len > 2000 && (is_inside || matches!(part.kind, PartKind::Result { .. }))
+    });
     let patches: Vec<_> = long
         .map(|(n, part)| Patch::Cut {
             part: u16::try_from(n).unwrap_or(u16::MAX),

@@ -1,0 +1,206 @@
+//! What the models of one attempt were given, and whether it is all that went (invariants 23 to 27).
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use conspectus_core::effect::{CallNumber, Finish, Reply, Route, SummaryInput, SummaryRequest};
+use conspectus_core::id::Ident;
+use conspectus_core::projection::Projection;
+use conspectus_core::summary::{CLOSE, OPEN};
+use conspectus_core::thread::Sources;
+
+/// What one call was given.
+#[derive(Clone, Debug)]
+enum Given {
+    /// A piece of the transcript, without its frame.
+    Document(Arc<str>),
+    /// The conversation itself.
+    Replay,
+}
+
+/// What a partial result that the cache holds was made of.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Origins(BTreeMap<Ident, Vec<Given>>);
+
+/// One attempt's reading.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    calls: Vec<(CallNumber, Given)>,
+    replies: Vec<(Arc<str>, Finish, CallNumber)>,
+    /// What accepted partial results were made of.
+    read: Vec<Given>,
+    /// Accepted partial results.
+    accepted: Vec<Arc<str>>,
+    /// What is wrong.
+    pub(super) broken: Vec<String>,
+}
+
+impl Reading {
+    /// A call goes out. `sent` is the request that was sent last.
+    pub(super) fn called(
+        &mut self,
+        call: CallNumber,
+        request: &SummaryRequest,
+        route: &Route,
+        sent: &Projection,
+        src: Sources<'_>,
+    ) {
+        if request.max_output_tokens > route.max_output {
+            self.broken
+                .push("23: asked for more than the model writes".to_owned());
+        }
+        let size = match &request.input {
+            SummaryInput::Transcript { system, document } => {
+                let weight = src.counter.added_message(document) + src.counter.text(system);
+                src.counter.tokens(weight)
+            }
+            SummaryInput::Replay { .. } => request.input_tokens,
+        };
+        if size > route.max_input || request.input_tokens > route.max_input {
+            let (told, most) = (request.input_tokens, route.max_input);
+            self.broken.push(format!(
+                "23: a request of {size} tokens (told: {told}), limit {most}"
+            ));
+        }
+        let given = match &request.input {
+            SummaryInput::Transcript { system, document } => self.document(system, document),
+            SummaryInput::Replay {
+                conversation,
+                instruction,
+            } => {
+                if !sent.pieces().eq(conversation.iter()) {
+                    self.broken
+                        .push("24: a replay that is not the request".to_owned());
+                }
+                if instruction.trim().is_empty() {
+                    self.broken.push("26: no instruction".to_owned());
+                }
+                Given::Replay
+            }
+        };
+        self.calls.push((call, given));
+    }
+
+    fn document(&mut self, system: &str, document: &str) -> Given {
+        let inside = document
+            .strip_prefix(OPEN)
+            .and_then(|d| d.strip_suffix(CLOSE));
+        let inside = inside.unwrap_or_else(|| {
+            self.broken
+                .push("26: the transcript has no frame".to_owned());
+            document
+        });
+        if inside.contains(['<', '>']) {
+            self.broken
+                .push("26: the transcript can close its frame".to_owned());
+        }
+        if system.trim().is_empty() || system.contains(OPEN) {
+            self.broken
+                .push("26: instruction and transcript are not apart".to_owned());
+        }
+        let inside = inside.strip_prefix('\n').unwrap_or(inside);
+        if inside.trim().is_empty() {
+            self.broken.push("25: an empty transcript".to_owned());
+        }
+        Given::Document(inside.into())
+    }
+
+    /// A call was answered.
+    pub(super) fn replied(&mut self, call: CallNumber, reply: &Reply) {
+        let text = reply.text.trim().into();
+        self.replies.push((text, reply.finish, call));
+    }
+
+    /// A partial result was accepted.
+    pub(super) fn accepted(&mut self, key: Ident, text: &Arc<str>, origins: &mut Origins) {
+        let same = |reply: &&(Arc<str>, Finish, CallNumber)| reply.0 == *text;
+        let good = |finish| matches!(finish, Finish::Stop | Finish::ToolCalls);
+        let made = self.replies.iter().filter(same).filter(|r| good(r.1));
+        let calls: Vec<CallNumber> = made.map(|r| r.2).collect();
+        if calls.is_empty() || text.trim().is_empty() {
+            self.broken.push(format!("27: {text:?} was accepted"));
+        }
+        let of_call =
+            |(call, given): &(CallNumber, Given)| calls.contains(call).then(|| given.clone());
+        let given: Vec<Given> = self.calls.iter().filter_map(of_call).collect();
+        self.read.extend(given.iter().cloned());
+        self.accepted.push(text.clone());
+        origins.0.insert(key, given);
+    }
+
+    /// The cache was asked.
+    pub(super) fn cached(&mut self, key: Ident, found: Option<&Arc<str>>, origins: &Origins) {
+        if let Some(text) = found {
+            self.accepted.push(text.clone());
+            let given = origins.0.get(&key).into_iter().flatten();
+            self.read.extend(given.cloned());
+        }
+    }
+
+    /// 24: whether a model read this text, as a transcript spells it, wherever chunks were cut.
+    pub(super) fn has_read(&self, text: &str) -> bool {
+        let documents: Vec<&str> = self
+            .read
+            .iter()
+            .filter_map(|given| match given {
+                Given::Document(document) => Some(document.as_ref()),
+                Given::Replay => None,
+            })
+            .collect();
+        if documents.len() < self.read.len() {
+            return true;
+        }
+        samples(text).iter().all(|sample| {
+            let is_across = |cut: usize| {
+                sample.is_char_boundary(cut)
+                    && documents.iter().any(|d| d.ends_with(&sample[..cut]))
+                    && documents.iter().any(|d| d.starts_with(&sample[cut..]))
+            };
+            documents.iter().any(|d| d.contains(sample.as_str()))
+                || (1..sample.len()).any(is_across)
+        })
+    }
+
+    /// 27: whether a summary is made of nothing but accepted partial results.
+    pub(super) fn made(&self, summary: &str) -> bool {
+        let mut rest = summary;
+        while !rest.is_empty() {
+            let fits = self
+                .accepted
+                .iter()
+                .filter(|part| rest.starts_with(part.as_ref()));
+            let Some(part) = fits.max_by_key(|part| part.len()).filter(|p| !p.is_empty()) else {
+                return false;
+            };
+            rest = &rest[part.len()..];
+            rest = rest.strip_prefix("\n\n").unwrap_or(rest);
+        }
+        !summary.trim().is_empty()
+    }
+}
+
+/// Letters of a sample.
+const SAMPLE: usize = 24;
+
+/// The beginning, the middle and the end of a text, as a transcript spells them.
+fn samples(text: &str) -> Vec<String> {
+    let boundary = |mut at: usize| {
+        while !text.is_char_boundary(at) {
+            at -= 1;
+        }
+        at
+    };
+    let piece = |from: usize| {
+        let from = boundary(from.min(text.len()));
+        let raw = &text[from..boundary((from + SAMPLE).min(text.len()))];
+        raw.replace('&', "&amp;")
+            .replace('<', "&lt;")
+            .replace('>', "&gt;")
+    };
+    let mut out = vec![piece(0)];
+    if text.len() > SAMPLE {
+        out.push(piece(text.len() / 2));
+        out.push(piece(text.len() - SAMPLE));
+    }
+    out
+}
