@@ -216,6 +216,7 @@ fn render(
         tokens_before: first.map_or(0, |c| c.tokens_before),
         tokens_after: first.map_or(0, |c| c.tokens_after),
         automatic,
+        cache_summary: false,
     };
     let edits: Vec<(usize, &Projection)> = edits.iter().map(|(at, p)| (*at, p)).collect();
     let bytes = opened

@@ -49,10 +49,13 @@ const SAME: [(&str, &str); 3] = [
     ("model_name", "summary_model"),
 ];
 
-pub(crate) const PRUNE: [&str; 5] = [
+pub(crate) const PRUNE: [&str; 8] = [
     "when",
     "max_result_chars",
     "max_argument_chars",
+    "max_result_tokens",
+    "max_total_result_tokens",
+    "max_argument_tokens",
     "duplicates",
     "keep_recent_results",
 ];
@@ -211,6 +214,16 @@ impl Reader {
                 "max_argument_chars" => {
                     prune.max_argument_chars = Some(self.value(entry, &path, |n| whole(n, 0))?);
                 }
+                "max_result_tokens" => {
+                    prune.max_result_tokens = Some(self.value(entry, &path, |n| whole(n, 0))?);
+                }
+                "max_total_result_tokens" => {
+                    prune.max_total_result_tokens =
+                        Some(self.value(entry, &path, |n| whole(n, 0))?);
+                }
+                "max_argument_tokens" => {
+                    prune.max_argument_tokens = Some(self.value(entry, &path, |n| whole(n, 0))?);
+                }
                 "duplicates" => prune.duplicates = Some(self.value(entry, &path, boolean)?),
                 "keep_recent_results" => {
                     prune.keep_recent_results = Some(self.value(entry, &path, |n| whole(n, 0))?);
@@ -322,11 +335,12 @@ const STRATEGIES: [(&str, Strategy); 4] = [
     ("digest", Strategy::Digest),
 ];
 
-const PLACEMENTS: [(&str, Placement); 4] = [
+const PLACEMENTS: [(&str, Placement); 5] = [
     ("frozen", Placement::Frozen),
     ("front", Placement::Front),
     ("message", Placement::Message),
     ("system", Placement::System),
+    ("system_end", Placement::SystemEnd),
 ];
 
 const ON_FAILURE: [(&str, OnFailure); 3] = [

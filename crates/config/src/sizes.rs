@@ -5,7 +5,7 @@ use conspectus_core::policy::{At, Clause, KeepOption, TriggerOption, Unit};
 use crate::error::{ConfigError, Problem, shown};
 use crate::reader::{Reader, below, entry};
 use crate::suggest::nearest;
-use crate::value::{FRACTION, fraction, one_of, whole, whole_from, word, wrong};
+use crate::value::{FRACTION, fraction, one_of, share, whole, whole_from, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 const UNITS: [(&str, Unit); 3] = [
@@ -67,7 +67,7 @@ impl Reader {
             match unit {
                 Unit::Tokens => clause.tokens = Some(whole(node, 1).map_err(fail)?),
                 Unit::Messages => clause.messages = Some(whole(node, 1).map_err(fail)?),
-                Unit::Fraction => clause.fraction = Some(fraction(node).map_err(fail)?),
+                Unit::Fraction => clause.fraction = Some(share(node).map_err(fail)?),
             }
         }
         Ok(clause)

@@ -34,6 +34,16 @@ pub(crate) fn fraction(node: &Node) -> Result<f64, Problem> {
     number.ok_or_else(|| wrong(node, FRACTION))
 }
 
+/// A share of which every preset says the same.
+pub(crate) fn share(node: &Node) -> Result<f64, Problem> {
+    let number = fraction(node)?;
+    if number > 0.0 && number <= 1.0 {
+        Ok(number)
+    } else {
+        Err(wrong(node, FRACTION))
+    }
+}
+
 /// Any number.
 pub(crate) fn real(node: &Node) -> Option<f64> {
     scalar(node).and_then(parse_real)

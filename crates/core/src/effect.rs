@@ -178,10 +178,10 @@ impl Failure {
 #[serde(rename_all = "snake_case")]
 pub enum Refusal {
     /// No text.
-    #[error("it is blank")]
+    #[error("it is empty: there is no text in it")]
     Blank,
     /// Cut off at the output limit.
-    #[error("it was cut off at the output limit")]
+    #[error("it was truncated at the output limit")]
     CutOff,
     /// The model refused.
     #[error("the model refused")]
@@ -201,6 +201,13 @@ pub enum Refusal {
     /// Not smaller than what it replaces by the minimum gain.
     #[error("it is not smaller than what it replaces")]
     NotSmaller,
+}
+
+impl Refusal {
+    /// It is a summary, but not one that makes the request small enough.
+    pub fn is_about_size(self) -> bool {
+        matches!(self, Self::TooLong | Self::NotSmaller)
+    }
 }
 
 /// Places where the host may act before messages go.

@@ -90,7 +90,7 @@ pub enum Reason {
     TargetMissed,
     /// Even so the request is larger than the window leaves room for.
     OverLimit,
-    /// This call was never answered; a stand-in was put for the model to read.
+    /// This call was never answered: it was folded, or a stand-in was put for the model to read.
     DanglingCall(CallId),
     /// Repeated automatic failure; no attempt until the cooldown is over.
     BreakerOpen,
@@ -136,7 +136,7 @@ impl fmt::Display for Reason {
             Self::DanglingCall(id) => {
                 return write!(
                     f,
-                    "call {:?} was never answered; a stand-in for its answer was put in",
+                    "call {:?} was never answered and is taken as given up",
                     id.as_str()
                 );
             }

@@ -40,6 +40,8 @@ pub enum PatchCause {
     Reasoning,
     /// A message that alone is too large for the window.
     Giant,
+    /// Nothing goes: the summary stands at the end of the system prompt.
+    Summary,
 }
 
 /// One edit of one message.

@@ -239,6 +239,11 @@ impl Planner<'_> {
                 self.mark(at, Stay::Opaque);
             }
         }
+        // More pieces of a reply at the end may come.
+        let last = branch.views().last();
+        if last.is_some_and(|v| v.role == Role::Assistant && v.reply.is_some()) {
+            self.mark(branch.len() - 1, Stay::Partial);
+        }
         for call in units.calls() {
             if rules.pending.is_some_and(|p| p.contains(&call.id)) {
                 self.mark_call(call, Stay::PendingCall);

@@ -9,12 +9,13 @@ use std::sync::Arc;
 
 use crate::frame;
 use crate::id::CallId;
-use crate::patch::{Patch, PatchCause};
+use crate::patch::{Patch, PatchCause, Site};
 use crate::planted::{Bug, planted};
+use crate::policy::Placement;
 use crate::projection::{Block, BlockKind, Piece};
 use crate::record::{Patches, Summary};
 use crate::unit::{Call, Pos};
-use crate::view::Role;
+use crate::view::{PartKind, Role};
 use crate::window::Branch;
 
 /// What stands where an answer never came.
@@ -28,7 +29,7 @@ pub struct Shape<'a> {
     /// Shortened parts.
     pub patches: &'a Patches,
     /// The summary, with where it is shown.
-    pub summary: Option<(&'a Summary, crate::policy::Placement)>,
+    pub summary: Option<(&'a Summary, Placement)>,
     /// Calls that the host still waits for.
     pub pending: &'a BTreeSet<CallId>,
 }
@@ -45,11 +46,21 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         blocks.extend(blocks.clone());
     }
     let leading = branch.leading_system();
+    let prompt = shape
+        .summary
+        .and_then(|(s, placement)| in_prompt(branch, &s.text, placement))
+        .filter(|(at, _)| *at < end);
+    if prompt.is_some() {
+        blocks.clear();
+    }
     for at in 0..end {
         if at == leading {
             pieces.extend(blocks.drain(..).map(Piece::Insert));
         }
-        if !(shape.is_folded)(at) {
+        if let Some((_, patch)) = prompt.as_ref().filter(|(place, _)| *place == at) {
+            let edits = Arc::from([patch.clone()]);
+            pieces.push(Piece::Edit(branch.view(at).handle, edits));
+        } else if !(shape.is_folded)(at) {
             pieces.extend(repairs.piece(branch, at, shape.patches));
             pieces.extend(repairs.stand_ins(at));
         }
@@ -61,6 +72,31 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         std::mem::swap(a, b);
     }
     pieces
+}
+
+/// Where the summary stands at the end of the system prompt: the newest of the leading system messages, and
+/// what is added to it. `None` for other placements, and where no system prompt with a text is.
+pub fn in_prompt(branch: &Branch, summary: &str, placement: Placement) -> Option<(Pos, Patch)> {
+    if placement != Placement::SystemEnd {
+        return None;
+    }
+    let at = branch.leading_system().checked_sub(1)?;
+    let parts = branch.view(at).parts.iter().enumerate().rev();
+    let mut texts = parts.filter(|(_, p)| p.inside.is_none() && p.kind == PartKind::Text);
+    let (part, text) = texts.next()?;
+    let shown = frame::blocks(summary, placement);
+    let shown: String = shown
+        .iter()
+        .flat_map(|b| ["\n\n", b.text.as_ref()])
+        .collect();
+    let patch = Patch::Cut {
+        part: u16::try_from(part).ok()?,
+        site: Site::Text,
+        range: text.len..text.len,
+        marker: shown.into(),
+        cause: PatchCause::Summary,
+    };
+    Some((at, patch))
 }
 
 /// The piece of a message that arrived after the record: as it is, but without answers to calls that were

@@ -72,6 +72,7 @@ fn words(cause: PatchCause) -> &'static str {
         PatchCause::Masked => "old result",
         PatchCause::Orphan => "result without a call",
         PatchCause::Reasoning => "reasoning that no longer verifies",
+        PatchCause::Summary => "the summary",
         PatchCause::Giant => "too large for the window",
     }
 }

@@ -5,6 +5,7 @@
 //! | `sessions` | does every real session come out valid and smaller? | `docs/sessions.md` |
 //! | `compact-parts` | the compactor that the retention evaluation calls: what does the digest keep? | `docs/retention.md` |
 
+pub mod cases;
 pub mod compact;
 pub mod parts;
 pub mod sessions;

@@ -229,6 +229,7 @@ fn cause(cause: PatchCause) -> &'static str {
         PatchCause::Orphan => "orphan",
         PatchCause::Reasoning => "reasoning",
         PatchCause::Giant => "giant",
+        PatchCause::Summary => "summary",
     }
 }
 

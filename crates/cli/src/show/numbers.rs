@@ -216,6 +216,7 @@ fn placement(placement: Placement) -> &'static str {
         Placement::Front => "front: rules as a system message, then a data message",
         Placement::Message => "message: a user message of the list",
         Placement::System => "system: a system message in place of what it replaces",
+        Placement::SystemEnd => "system_end: at the end of the system prompt",
     }
 }
 

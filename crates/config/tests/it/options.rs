@@ -204,12 +204,16 @@ fn pruning() {
     };
     let unsaid = PruneOption::default();
     prune(
-        "{when: always, max_result_chars: 500, max_argument_chars: 0, duplicates: false, \
+        "{when: always, max_result_chars: 500, max_argument_chars: 0, max_result_tokens: 90, \
+         max_total_result_tokens: 900, max_argument_tokens: 60, duplicates: false, \
          keep_recent_results: 3}",
         PruneOption {
             when: Some(PruneWhen::Always),
             max_result_chars: Some(500),
             max_argument_chars: Some(0),
+            max_result_tokens: Some(90),
+            max_total_result_tokens: Some(900),
+            max_argument_tokens: Some(60),
             duplicates: Some(false),
             keep_recent_results: Some(3),
         },

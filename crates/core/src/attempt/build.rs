@@ -8,7 +8,7 @@ use crate::outcome::{Measured, Reason};
 use crate::patch::Patch;
 use crate::plan::{Fate, Stay};
 use crate::policy::Placement;
-use crate::project::{self, Shape, dangling};
+use crate::project::{self, Shape, dangling, in_prompt};
 use crate::projection::Piece;
 use crate::ranges::NodeRanges;
 use crate::record::{Patches, RECORD_FORMAT, Record, Summary};
@@ -26,6 +26,24 @@ impl Snapshot {
             .unwrap_or_default();
         patches.extend(self.live.iter().map(|(node, p)| (*node, p.clone())));
         patches
+    }
+
+    /// What showing a summary weighs.
+    pub(super) fn summary_weight(
+        &self,
+        summary: &str,
+        placement: Placement,
+        src: Sources<'_>,
+    ) -> Weight {
+        if let Some((at, patch)) = in_prompt(&self.branch, summary, placement) {
+            let view = self.branch.view(at);
+            let alone = src.counter.message(view, src.texts);
+            let with = src.counter.patched(view, src.texts, &[patch]);
+            return with.saturating_sub(alone);
+        }
+        let blocks = frame::blocks(summary, placement);
+        let weights = blocks.iter().map(|b| src.counter.added_message(&b.text));
+        weights.sum()
     }
 
     /// Whether the message at `at` was folded before.
@@ -80,7 +98,7 @@ impl Attempt {
         let patches: Patches = patches.map(|(node, p)| (*node, p.clone())).collect();
         let placement = self.placement();
         let after = self.tokens_after(&summary.text, src);
-        let shown = frame_weight(&summary.text, placement, src);
+        let shown = s.summary_weight(&summary.text, placement, src);
         let folded = s
             .plan
             .going()
@@ -94,8 +112,8 @@ impl Attempt {
             ..self.measured_before()
         };
         let mut why = self.reasons.clone();
-        let kept_calls = dangling(&s.branch, &s.pending).filter(|c| !removed.contains(path[c.at]));
-        why.extend(kept_calls.map(|c| Reason::DanglingCall(c.id.clone())));
+        let closed = dangling(&s.branch, &s.pending).filter(|c| !s.was_folded(c.at));
+        why.extend(closed.map(|c| Reason::DanglingCall(c.id.clone())));
         if after > s.goal.target {
             why.push(Reason::TargetMissed);
         }
@@ -162,7 +180,7 @@ impl Attempt {
 
     /// The estimate of the request with `summary` in force.
     pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
-        let shown = frame_weight(summary, self.placement(), src);
+        let shown = self.s.summary_weight(summary, self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + shown)
     }
@@ -192,12 +210,4 @@ impl Attempt {
         };
         pieces.iter().map(weight).sum()
     }
-}
-
-/// What showing a summary weighs.
-pub(super) fn frame_weight(summary: &str, placement: Placement, src: Sources<'_>) -> Weight {
-    frame::blocks(summary, placement)
-        .iter()
-        .map(|block| src.counter.added_message(&block.text))
-        .sum()
 }

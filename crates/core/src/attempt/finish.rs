@@ -1,7 +1,6 @@
 //! The digest's turn, and the last judgement of a summary: what replaces must be smaller.
 
 use super::Attempt;
-use super::build::frame_weight;
 use crate::digest::{DigestSource, digest};
 use crate::effect::{Failure, Refusal};
 use crate::outcome::{Outcome, Reason};
@@ -71,7 +70,7 @@ impl Attempt {
 
     /// What the request holds beside the summary's own text.
     fn without_summary(&self, src: Sources<'_>) -> u64 {
-        let frame = frame_weight("", self.placement(), src);
+        let frame = self.s.summary_weight("", self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + frame)
     }

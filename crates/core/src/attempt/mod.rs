@@ -425,7 +425,7 @@ impl Attempt {
             }
             OnFailure::Unchanged | OnFailure::Error => {
                 let outcome = match failure {
-                    Failure::NotASummary(_) => Outcome::Rejected,
+                    Failure::NotASummary(refusal) if refusal.is_about_size() => Outcome::Rejected,
                     _ => Outcome::Failed,
                 };
                 self.fail(outcome, Some(failure));

@@ -22,6 +22,8 @@ use crate::unit::Pos;
 const MAX_LEVELS: u32 = 8;
 /// The first wait before a call is tried again; it doubles.
 const FIRST_WAIT_MS: Millis = 1_000;
+/// This part of the model's window is kept free: counts are estimates, and a request over it is lost.
+const SPARE: u64 = 5;
 /// What the frame of a document and the words that ask for a better answer take at most.
 const OVERHEAD_TOKENS: u64 = 64;
 /// No chunk is made smaller than this.
@@ -40,6 +42,8 @@ pub(super) struct Work {
     /// Tokens of transcript a call is given.
     chunk_tokens: u64,
     repair: Option<Refusal>,
+    /// The model is given up for this; calls on their way may still end, for the next attempt's sake.
+    given_up: Option<Failure>,
 }
 
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -54,6 +58,8 @@ enum State {
         deadline: Millis,
     },
     Done(Arc<str>),
+    /// Given up.
+    Failed,
 }
 
 impl Work {
@@ -67,7 +73,8 @@ impl Work {
         let trim = summary
             .trim_tokens
             .filter(|_| !attempt.s.policy.follows_peer());
-        let most = route.max_input.min(trim.unwrap_or(u64::MAX));
+        let estimated = route.max_input - route.max_input / SPARE;
+        let most = estimated.min(trim.unwrap_or(u64::MAX));
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
@@ -79,6 +86,7 @@ impl Work {
             tries_left: summary.max_retries,
             tries_made: 0,
             repair: None,
+            given_up: None,
         };
         work.plan(&attempt.passages(src), attempt, src);
         work
@@ -135,6 +143,7 @@ impl Attempt {
             return true;
         }
         let max = (self.s.policy.summary.max_parallel as usize).max(1);
+        let max = if work.given_up.is_some() { 0 } else { max };
         let mut free = max.saturating_sub(work.in_flight().count());
         let mut started = false;
         for at in 0..work.states.len() {
@@ -314,7 +323,10 @@ impl Attempt {
                     done,
                     of,
                 });
-                self.after_chunk(work, now, src);
+                match work.given_up {
+                    Some(_) => self.pass_on(work, src),
+                    None => self.after_chunk(work, now, src),
+                }
             }
             Err(refusal) => self.call_failed(work, at, now, Failure::NotASummary(refusal), src),
         }
@@ -368,6 +380,10 @@ impl Attempt {
         failure: Failure,
         src: Sources<'_>,
     ) {
+        if work.given_up.is_some() {
+            work.states[at] = State::Failed;
+            return self.pass_on(work, src);
+        }
         if failure.is_context_overflow() && work.shrink(&failure) {
             self.outbox
                 .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
@@ -397,8 +413,22 @@ impl Attempt {
             self.phase = Phase::Working(Box::new(work));
             return;
         }
-        self.outbox
-            .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
+        work.states[at] = State::Failed;
+        work.given_up = Some(failure);
+        self.pass_on(work, src);
+    }
+
+    /// The next model, or what the policy says after the last; once what is on its way has ended, since what
+    /// it ends with is paid for and kept.
+    fn pass_on(&mut self, mut work: Work, src: Sources<'_>) {
+        let failure = match work.given_up.take() {
+            Some(failure) if work.in_flight().next().is_none() => failure,
+            failure => {
+                work.given_up = failure;
+                self.phase = Phase::Working(Box::new(work));
+                return;
+            }
+        };
         let (attempt, model) = (self.s.attempt, work.route.model.clone());
         self.emit(Event::ModelFailed {
             attempt,

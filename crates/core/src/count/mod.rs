@@ -142,6 +142,24 @@ pub fn counter_for(choice: CounterChoice) -> Arc<dyn TokenCounter> {
     }
 }
 
+/// The largest weight that is at most `tokens`: sizes that were asked for in tokens, in the counter's own unit.
+/// Counters only have to be monotone.
+pub fn weight_of(counter: &dyn TokenCounter, tokens: u64) -> Weight {
+    let (mut low, mut high) = (0, 1u64);
+    while counter.tokens(high) <= tokens && high < u64::MAX / 4 {
+        (low, high) = (high, high * 2);
+    }
+    while low + 1 < high {
+        let middle = low + (high - low) / 2;
+        if counter.tokens(middle) <= tokens {
+            low = middle
+        } else {
+            high = middle
+        }
+    }
+    low
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

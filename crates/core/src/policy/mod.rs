@@ -129,6 +129,13 @@ pub struct Prune {
     pub max_result_chars: u64,
     /// An argument string of an old call longer than this many characters is shortened. 0 = never.
     pub max_argument_chars: u64,
+    /// A result of more tokens than this is shortened likewise. 0 = no such limit.
+    pub max_result_tokens: u64,
+    /// When all results of a request together have more tokens than this, the oldest are masked. 0 = no such
+    /// limit. In force at every rendering only.
+    pub max_total_result_tokens: u64,
+    /// Arguments of an old call that have more tokens than this are shortened. 0 = no such limit.
+    pub max_argument_tokens: u64,
     /// Equal long results and media are sent once.
     pub duplicates: bool,
     /// The newest results that are left alone.

@@ -78,6 +78,12 @@ pub struct PruneOption {
     pub max_result_chars: Option<u64>,
     /// Characters of one argument string of an old call; 0 turns that off.
     pub max_argument_chars: Option<u64>,
+    /// Tokens of one result, by the conversation's counter; 0 = no such limit.
+    pub max_result_tokens: Option<u64>,
+    /// Tokens of all results together; 0 = no such limit.
+    pub max_total_result_tokens: Option<u64>,
+    /// Tokens of the arguments of one old call; 0 = no such limit.
+    pub max_argument_tokens: Option<u64>,
     /// Equal results and media are sent once.
     pub duplicates: Option<bool>,
     /// The newest results that are left alone.
@@ -110,6 +116,9 @@ pub enum Placement {
     Message,
     /// A system message in the place of what it replaces.
     System,
+    /// At the end of the system prompt; where there is none, a system message of its own. For targets that
+    /// take one system message only.
+    SystemEnd,
 }
 
 /// What happens after every model failed.

@@ -94,6 +94,9 @@ const RESULTS_ONLY: Prune = Prune {
     when: PruneWhen::Trigger,
     max_result_chars: 8192,
     max_argument_chars: 0,
+    max_result_tokens: 0,
+    max_total_result_tokens: 0,
+    max_argument_tokens: 0,
     duplicates: false,
     keep_recent_results: 0,
 };

@@ -226,9 +226,12 @@ impl PolicyError {
 pub enum PolicyWarning {
     /// Nobody knows the window, and the trigger follows from it.
     #[error(
-        "max_context: the model's window is not known: {window} tokens are assumed until an overflow error says better; set max_context"
+        "max_context: the {} is not known: {window} tokens are assumed until an overflow error says better; set max_context",
+        window_of(.model.as_deref())
     )]
     WindowAssumed {
+        /// The model, where it has a name.
+        model: Option<Arc<str>>,
         /// What is assumed.
         window: u64,
     },
@@ -275,6 +278,13 @@ impl PolicyWarning {
     /// What there is to say of it, without its name: for those who know where it was given.
     pub fn without_option(&self) -> String {
         without(self.at(), &self.to_string())
+    }
+}
+
+fn window_of(model: Option<&str>) -> String {
+    match model {
+        Some(name) => format!("window of model {name}"),
+        None => "model's window".to_owned(),
     }
 }
 

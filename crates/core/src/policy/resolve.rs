@@ -140,6 +140,7 @@ impl<'a> Resolver<'a> {
             (TriggerOption::Auto, _) | (TriggerOption::Unset, DefaultTrigger::Auto) => {
                 if !self.window.is_known() && self.enabled {
                     self.warnings.push(PolicyWarning::WindowAssumed {
+                        model: self.model.name.clone(),
                         window: self.window.tokens,
                     });
                 }
@@ -397,12 +398,27 @@ impl<'a> Resolver<'a> {
 fn prune(asked: PruneOption, preset: &PresetValues) -> Option<Prune> {
     let on = preset.prune_on || asked != PruneOption::default();
     let defaults = preset.prune;
+    let tokens = [
+        asked.max_result_tokens,
+        asked.max_total_result_tokens,
+        asked.max_argument_tokens,
+    ];
+    let [result_tokens, total_tokens, argument_tokens] = tokens.map(|t| t.unwrap_or(0));
+    // Whoever gives a limit in tokens means it instead of the one in characters.
+    let chars = if tokens.iter().flatten().any(|t| *t > 0) {
+        u64::MAX
+    } else {
+        defaults.max_result_chars
+    };
     let prune = Prune {
         when: asked.when.unwrap_or(defaults.when),
-        max_result_chars: asked.max_result_chars.unwrap_or(defaults.max_result_chars),
+        max_result_chars: asked.max_result_chars.unwrap_or(chars),
         max_argument_chars: asked
             .max_argument_chars
             .unwrap_or(defaults.max_argument_chars),
+        max_result_tokens: result_tokens,
+        max_total_result_tokens: total_tokens,
+        max_argument_tokens: argument_tokens,
         duplicates: asked.duplicates.unwrap_or(defaults.duplicates),
         keep_recent_results: asked
             .keep_recent_results

@@ -57,7 +57,10 @@ pub(super) fn window(
         }
         (Some(asked), _) => (asked, WindowSource::Given),
         (None, Some(window)) => (window, from_profile),
-        (None, None) => (assumed_window(options), WindowSource::Assumed),
+        (None, None) => (
+            assumed_window(options, model.name.as_deref()),
+            WindowSource::Assumed,
+        ),
     };
     let quarter = tokens / 4;
     let asked = options.output_reserve;
@@ -79,9 +82,9 @@ pub(super) fn window(
     })
 }
 
-/// 128,000, or a window to which the token sizes that were asked for (or are the preset's) fit: whoever says
+/// What the model's name says (`some-model-32k`), else 128,000; or a window to which the token sizes that were asked for (or are the preset's) fit: whoever says
 /// "at 400,000 tokens" has a model that holds them.
-fn assumed_window(options: &Options) -> u64 {
+fn assumed_window(options: &Options, name: Option<&str>) -> u64 {
     let by_trigger = match &options.trigger {
         TriggerOption::Any(clauses) => clauses.iter().filter_map(|c| c.tokens).max(),
         TriggerOption::Unset => match options.preset.values().trigger {
@@ -96,5 +99,43 @@ fn assumed_window(options: &Options) -> u64 {
     };
     // 0.8 of the three quarters that the largest reserve leaves is 3/5.
     let fits = by_trigger.max(by_keep).unwrap_or(0);
-    ASSUMED_WINDOW.max(fits.saturating_mul(5).div_ceil(3))
+    let assumed = name.and_then(window_in_name).unwrap_or(ASSUMED_WINDOW);
+    assumed.max(fits.saturating_mul(5).div_ceil(3))
+}
+
+/// The window that many models carry in their name: thousands of tokens before a `k`, one or two million
+/// before an `m` (`270m` is a number of parameters).
+fn window_in_name(name: &str) -> Option<u64> {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    let mut sizes = words.rev().filter_map(|word| {
+        let (number, unit) = word.split_at_checked(word.len().checked_sub(1)?)?;
+        let number: u64 = number.parse().ok()?;
+        match unit {
+            "k" | "K" if (4..=2_000).contains(&number) => Some(number * 1_000),
+            "m" | "M" if (1..=2).contains(&number) => Some(number * 1_000_000),
+            _ => None,
+        }
+    });
+    sizes.next()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::window_in_name;
+
+    #[test]
+    fn names_that_say_their_window() {
+        for (name, expect) in [
+            ("gpt-4-32k", Some(32_000)),
+            ("moonshot-v1-128K", Some(128_000)),
+            ("qwen2.5-7b-instruct-1m", Some(1_000_000)),
+            ("gemma-3-270m", None),
+            ("o3", None),
+            ("phi-2k", None),
+            ("k", None),
+            ("", None),
+        ] {
+            assert_eq!(window_in_name(name), expect, "{name}");
+        }
+    }
 }

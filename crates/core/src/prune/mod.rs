@@ -30,5 +30,9 @@ pub use nous::shorten_as_nous;
 pub use plan::{Item, PrunePlan, plan};
 pub use results::shorten;
 
+pub(crate) use arguments::{is_limited, shorten_call};
+pub(crate) use plan::{is_sealed, is_untouchable};
+pub(crate) use results::{reclaim, result_weight, shorten_some};
+
 #[cfg(test)]
 mod tests;

@@ -2,14 +2,14 @@
 
 use std::collections::BTreeSet;
 
-use super::arguments::shorten_arguments;
+use super::arguments::{is_limited, may_be_long, shorten_call};
 use super::duplicates::duplicates;
 use super::results::shorten_some;
 use crate::count::{TokenCounter, Weight};
 use crate::patch::Patch;
 use crate::policy::Prune;
 use crate::unit::Units;
-use crate::view::{MessageView, PartKind, PartRef, Role, Texts};
+use crate::view::{MessageView, PartKind, Role, Texts};
 
 /// A message of the window and the patches that it has.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +99,7 @@ impl Ladder<'_> {
                 self.window[index].message,
                 self.texts,
                 limits,
+                self.counter,
                 &self.in_force(index),
                 |result| !protected.results.contains(&(index, result)),
             );
@@ -106,13 +107,12 @@ impl Ladder<'_> {
                 return true;
             }
         }
-        if limits.max_argument_chars == 0 {
+        if !is_limited(limits) {
             return false;
         }
-        let limit = usize::try_from(limits.max_argument_chars).unwrap_or(usize::MAX);
         let is_long = |item: &Item<'_>| {
             let mut calls = item.message.calls();
-            calls.any(|(part, ..)| item.message.parts[part].len as usize > limit)
+            calls.any(|(part, ..)| may_be_long(&item.message.parts[part], limits))
         };
         if !self.window.iter().any(is_long) {
             return false;
@@ -121,9 +121,9 @@ impl Ladder<'_> {
         let old_calls = old_calls(self.window, keep);
         let mut calls = old_calls.iter().peekable();
         while let Some(&(index, first)) = calls.next() {
-            let mut patches = self.arguments(index, first, limit);
+            let mut patches = self.arguments(index, first, limits);
             while let Some(&(_, part)) = calls.next_if(|call| call.0 == index) {
-                patches.extend(self.arguments(index, part, limit));
+                patches.extend(self.arguments(index, part, limits));
             }
             if self.take(index, patches) {
                 return true;
@@ -137,20 +137,10 @@ impl Ladder<'_> {
         [self.window[index].already, &self.new[index]].concat()
     }
 
-    fn arguments(&self, index: usize, part: usize, limit: usize) -> Vec<Patch> {
+    fn arguments(&self, index: usize, part: usize, limits: &Prune) -> Vec<Patch> {
         let message = self.window[index].message;
-        let Ok(number) = u16::try_from(part) else {
-            return Vec::new();
-        };
-        let is_decided = self.in_force(index).iter().any(|p| p.part() == number);
-        if is_decided || message.parts[part].len as usize <= limit {
-            return Vec::new();
-        }
-        let at = PartRef {
-            message: message.handle,
-            part: number,
-        };
-        shorten_arguments(&self.texts.text(at), number, limit)
+        let already = self.in_force(index);
+        shorten_call(message, part, self.texts, limits, self.counter, &already)
     }
 
     /// Takes `patches` if the message weighs less with them. Whether the caller then has enough.
@@ -215,7 +205,7 @@ impl Protected {
     }
 }
 
-fn is_untouchable(message: &MessageView) -> bool {
+pub(crate) fn is_untouchable(message: &MessageView) -> bool {
     message.flags.pinned || message.flags.partial || message.flags.summary
 }
 
@@ -260,7 +250,7 @@ fn old_calls(window: &[Item<'_>], keep: usize) -> Vec<(usize, usize)> {
 }
 
 /// Whether a message of the model holds signed reasoning, or something unknown that may be.
-fn is_sealed(message: &MessageView) -> bool {
+pub(crate) fn is_sealed(message: &MessageView) -> bool {
     let seals = |kind: &PartKind| {
         matches!(
             kind,

@@ -6,12 +6,20 @@ use super::headtail::{
     Fit, byte_before_last_chars, byte_of_char, head_and_tail, settle_back, settle_forward,
 };
 use super::marker::{Length, reference};
+use crate::count::{TokenCounter, Weight};
 use crate::patch::{Patch, PatchCause, Patched, Site};
 use crate::planted::{Bug, planted};
 use crate::policy::Prune;
 use crate::view::{MessageView, PartKind, PartRef, Texts};
 
-/// The new patches that bring every tool result of `message` under `max_result_chars`. `already` are the
+/// What is left of a masked result beside the marker: enough to know it by.
+const MASKED_CHARS: usize = 64;
+
+/// How often a limit in tokens is turned into one in characters anew.
+const TRIES: usize = 8;
+
+/// The new patches that bring every tool result of `message` under `max_result_chars` and
+/// `max_result_tokens`. `already` are the
 /// patches that the message has; what they changed is left alone and counts as it is now.
 ///
 /// A result that is a list has one limit for the sum of its texts; pictures in it stay. Costs O(length of the
@@ -20,37 +28,97 @@ pub fn shorten(
     message: &MessageView,
     texts: &dyn Texts,
     limits: &Prune,
+    counter: &dyn TokenCounter,
     already: &[Patch],
 ) -> Vec<Patch> {
-    shorten_some(message, texts, limits, already, |_| true)
+    shorten_some(message, texts, limits, counter, already, |_| true)
 }
 
 /// The same for those results (by part index) that `is_free` lets go.
-pub(super) fn shorten_some(
+pub(crate) fn shorten_some(
     message: &MessageView,
     texts: &dyn Texts,
     limits: &Prune,
+    counter: &dyn TokenCounter,
     already: &[Patch],
     is_free: impl Fn(usize) -> bool,
 ) -> Vec<Patch> {
     let limit = usize::try_from(limits.max_result_chars).unwrap_or(usize::MAX);
-    if limit == 0 || message.flags.pinned || message.flags.partial {
+    if limit == 0 || is_closed(message) {
         return Vec::new();
     }
+    // No counter finds more than two tokens in a byte.
+    let tokens = Some(limits.max_result_tokens).filter(|t| *t > 0);
+    let bytes_in_tokens =
+        tokens.map_or(usize::MAX, |t| usize::try_from(t / 2).unwrap_or(usize::MAX));
     let all: usize = message.parts.iter().map(|part| part.len as usize).sum();
-    if all <= limit {
+    if all <= limit.min(bytes_in_tokens) {
         return Vec::new();
     }
     let pieces = pieces_of_results(message);
     let mut patches = Vec::new();
     for (result, pieces) in pieces {
         let bytes: usize = pieces.iter().map(|p| message.parts[*p].len as usize).sum();
-        if bytes > limit && is_free(result) {
+        if bytes > limit.min(bytes_in_tokens) && is_free(result) {
             let result = ResultText::read(message, texts, already, &pieces);
-            patches.extend(result.shortened(limit));
+            patches.extend(match tokens {
+                Some(tokens) => result.shortened_to(limit, tokens, counter),
+                None => result.shortened(limit),
+            });
         }
     }
     patches
+}
+
+/// Messages whose results nobody shortens.
+fn is_closed(message: &MessageView) -> bool {
+    message.flags.pinned || message.flags.partial
+}
+
+/// What the result at part `result` weighs as it is sent.
+pub(crate) fn result_weight(
+    message: &MessageView,
+    texts: &dyn Texts,
+    counter: &dyn TokenCounter,
+    already: &[Patch],
+    result: usize,
+) -> Weight {
+    let patched = Patched::new(texts, message.handle, already);
+    let pieces = pieces_of_results(message).into_iter();
+    let parts = pieces
+        .filter(|(at, _)| *at == result)
+        .flat_map(|(_, parts)| parts);
+    let numbers = parts.filter_map(|part| u16::try_from(part).ok());
+    numbers
+        .map(|part| {
+            let message = message.handle;
+            counter.text(&patched.text(PartRef { message, part }))
+        })
+        .sum()
+}
+
+/// The patches that bring the result at part `result` to `tokens`; to a marker and its beginning if `tokens`
+/// is 0.
+pub(crate) fn reclaim(
+    message: &MessageView,
+    texts: &dyn Texts,
+    counter: &dyn TokenCounter,
+    already: &[Patch],
+    result: usize,
+    tokens: u64,
+) -> Vec<Patch> {
+    if is_closed(message) {
+        return Vec::new();
+    }
+    let pieces = pieces_of_results(message).into_iter();
+    let Some((_, pieces)) = pieces.into_iter().find(|(at, _)| *at == result) else {
+        return Vec::new();
+    };
+    let text = ResultText::read(message, texts, already, &pieces);
+    match tokens {
+        0 => text.masked(MASKED_CHARS),
+        tokens => text.shortened_to(usize::MAX, tokens, counter),
+    }
 }
 
 /// Each result with the parts that hold its text, its own first.
@@ -114,6 +182,61 @@ impl<'a> ResultText<'a> {
             }
         }
         read
+    }
+
+    /// At most `limit` characters and `tokens` tokens. How many characters are so many tokens differs from
+    /// text to text, so it is found by trying.
+    fn shortened_to(&self, limit: usize, tokens: u64, counter: &dyn TokenCounter) -> Vec<Patch> {
+        let whole = self.tokens(&[], counter);
+        if whole <= tokens {
+            return self.shortened(limit);
+        }
+        let total: usize = self.open.iter().map(|piece| piece.chars).sum();
+        let share = |chars: usize, size: u64| {
+            let chars = chars as u128 * u128::from(tokens) / u128::from(size.max(1));
+            usize::try_from(chars).unwrap_or(usize::MAX)
+        };
+        let mut chars = share(total + self.decided, whole).min(limit);
+        for _ in 0..TRIES {
+            let patches = self.shortened(chars);
+            if patches.is_empty() {
+                break;
+            }
+            let size = self.tokens(&patches, counter);
+            if size <= tokens {
+                return patches;
+            }
+            chars = share(chars, size).min(chars - chars / 16 - 1);
+        }
+        // Where not even head and tail fit the marker may.
+        let patches = self.masked(0);
+        let fits = self.tokens(&patches, counter) <= tokens;
+        if fits { patches } else { Vec::new() }
+    }
+
+    /// What of it is still open, in tokens, as these patches leave it.
+    fn tokens(&self, patches: &[Patch], counter: &dyn TokenCounter) -> u64 {
+        let of = |piece: &Piece<'_>| {
+            let mine = patches.iter().find(|patch| patch.part() == piece.part);
+            match mine {
+                None => counter.text(&piece.text),
+                Some(Patch::Remove { .. }) => 0,
+                Some(Patch::Cut { range, marker, .. }) => {
+                    counter.text(&crate::patch::cut(&piece.text, range, marker))
+                }
+            }
+        };
+        counter.tokens(self.open.iter().map(of).sum())
+    }
+
+    /// The shortest that says what was there: the marker and `more` characters.
+    fn masked(&self, more: usize) -> Vec<Patch> {
+        let total: usize = self.open.iter().map(|piece| piece.chars).sum();
+        let marker = Length::Short.longest(total);
+        (1..=self.open.len().min(3))
+            .map(|markers| self.shortened(self.decided + markers * marker + more))
+            .find(|patches| !patches.is_empty())
+            .unwrap_or_default()
     }
 
     fn shortened(&self, limit: usize) -> Vec<Patch> {

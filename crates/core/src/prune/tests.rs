@@ -13,6 +13,9 @@ fn limits(result: u64, argument: u64, keep: u64) -> Prune {
         when: PruneWhen::Trigger,
         max_result_chars: result,
         max_argument_chars: argument,
+        max_result_tokens: 0,
+        max_total_result_tokens: 0,
+        max_argument_tokens: 0,
         duplicates: true,
         keep_recent_results: keep,
     }
@@ -76,7 +79,13 @@ fn answers_over_the_limit_keep_head_and_tail() {
         .map(|n| format!("row {n} of the list\n"))
         .collect();
     let [_, answer] = turn(&mut memory, "c1", "{}", vec![result("c1", &long)]);
-    let patches = shorten(&answer, &memory, &limits(8192, 0, 0), &[]);
+    let patches = shorten(
+        &answer,
+        &memory,
+        &limits(8192, 0, 0),
+        &Estimator::new(),
+        &[],
+    );
     let short = after(&memory, &answer, &patches, 0);
     assert!(short.starts_with("row 0 of") && short.ends_with("row 1999 of the list\n"));
     let total = long.chars().count();
@@ -85,7 +94,17 @@ fn answers_over_the_limit_keep_head_and_tail() {
     assert!((7500..=8192).contains(&short.chars().count()));
     // Literal words of a marker are no way around the limit.
     let copied = memory.message(Role::Tool, vec![result("c2", &short.repeat(4))]);
-    assert_eq!(shorten(&copied, &memory, &limits(8192, 0, 0), &[]).len(), 1);
+    assert_eq!(
+        shorten(
+            &copied,
+            &memory,
+            &limits(8192, 0, 0),
+            &Estimator::new(),
+            &[]
+        )
+        .len(),
+        1
+    );
 }
 
 #[test]
@@ -96,7 +115,13 @@ fn a_list_has_one_limit_for_all_its_texts() {
     parts.extend(pieces);
     parts.insert(2, image("DATA").inside(0));
     let message = memory.blocks(Role::Tool, parts);
-    let patches = shorten(&message, &memory, &limits(1200, 0, 0), &[]);
+    let patches = shorten(
+        &message,
+        &memory,
+        &limits(1200, 0, 0),
+        &Estimator::new(),
+        &[],
+    );
     let short: Vec<String> = [1, 3, 4]
         .map(|p| after(&memory, &message, &patches, p))
         .into();
@@ -134,7 +159,13 @@ fn the_newest_copy_stays() {
     let made = run(&window, &memory, &limits(8192, 0, 0));
     assert_eq!(shape(&made), "0:1 dup, 2:0 dup, 4:1 dup");
     // A copy that is cut already is not the one that stays.
-    let cut = shorten(&window[6], &memory, &limits(500, 0, 0), &[]);
+    let cut = shorten(
+        &window[6],
+        &memory,
+        &limits(500, 0, 0),
+        &Estimator::new(),
+        &[],
+    );
     let mut all = items(&window);
     all[6].already = &cut;
     let made = plan(
@@ -311,7 +342,7 @@ proptest! {
     fn what_is_shortened_is_safe_and_smaller(content in any_text(), limit in any_limit()) {
         let mut memory = Memory::new();
         let message = memory.message(Role::Tool, vec![result("c1", &content)]);
-        let patches = shorten(&message, &memory, &limits(limit, 0, 0), &[]);
+        let patches = shorten(&message, &memory, &limits(limit, 0, 0), &Estimator::new(), &[]);
         let short = after(&memory, &message, &patches, 0);
         let (before, now) = (content.chars().count(), short.chars().count());
         if patches.is_empty() {
@@ -328,9 +359,9 @@ proptest! {
         let size = format!(": {} of {before} characters", removed.chars().count());
         prop_assert!(marker.contains(&size));
         // Decided once: with the patch, and as a text that came back without it.
-        prop_assert!(shorten(&message, &memory, &limits(limit, 0, 0), &patches).is_empty());
+        prop_assert!(shorten(&message, &memory, &limits(limit, 0, 0), &Estimator::new(), &patches).is_empty());
         let again = memory.message(Role::Tool, vec![result("c1", &short)]);
-        prop_assert!(shorten(&again, &memory, &limits(limit, 0, 0), &[]).is_empty());
+        prop_assert!(shorten(&again, &memory, &limits(limit, 0, 0), &Estimator::new(), &[]).is_empty());
     }
 
     /// Invariants 42 to 44 on a window, by several counters.

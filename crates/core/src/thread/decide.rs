@@ -4,6 +4,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Running, Size, Sources, Thread};
 use crate::attempt::{Attempt, Goal, Snapshot};
+use crate::count::weight_of;
 use crate::effect::{Millis, Route};
 use crate::id::{AttemptId, CallId};
 use crate::outcome::{Measured, Moment, Outcome, Reason, Report};
@@ -391,21 +392,4 @@ impl Thread {
             ..Measured::default()
         }
     }
-}
-
-/// The largest weight that is at most `tokens`. Counters only have to be monotone.
-fn weight_of(counter: &dyn crate::count::TokenCounter, tokens: u64) -> u64 {
-    let (mut low, mut high) = (0, 1u64);
-    while counter.tokens(high) <= tokens && high < u64::MAX / 4 {
-        (low, high) = (high, high * 2);
-    }
-    while low + 1 < high {
-        let middle = low + (high - low) / 2;
-        if counter.tokens(middle) <= tokens {
-            low = middle
-        } else {
-            high = middle
-        }
-    }
-    low
 }

@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Decision, Manual, Sources, Thread};
-use crate::effect::{Failure, Millis};
+use crate::effect::{Failure, Millis, Route};
 use crate::id::AttemptId;
 use crate::outcome::{Moment, Outcome, Report};
 
@@ -34,8 +34,14 @@ pub enum Recovery {
 
 impl Thread {
     /// The provider refused the request. One overflow error starts one attempt; the same error again before
-    /// anything was appended goes to the caller.
-    pub fn provider_error(&mut self, now: Millis, error: &Failure, src: Sources<'_>) -> Recovery {
+    /// anything was appended goes to the caller. `routes`: the models to ask, in order; empty: the digest.
+    pub fn provider_error(
+        &mut self,
+        now: Millis,
+        error: &Failure,
+        routes: &[Route],
+        src: Sources<'_>,
+    ) -> Recovery {
         let again = std::mem::replace(&mut self.overflowed, error.is_context_overflow());
         if again || !error.is_context_overflow() {
             let report = Report::without_attempt(Outcome::Skipped, self.measured(src), Vec::new());
@@ -45,6 +51,7 @@ impl Thread {
         let request = Manual {
             moment: Moment::Overflow,
             below_keep: self.is_settled(),
+            routes: routes.to_vec(),
             ..Manual::default()
         };
         match self.manual(now, &request, src) {

@@ -614,3 +614,106 @@ fn no_check_acts_between_a_call_and_its_answer_in_interleaved_replies() {
     scene.say(&["t c3 ready"]);
     assert_eq!(scene.check(&Scene::routes()).outcome, Outcome::Compacted);
 }
+
+#[test]
+fn what_is_on_its_way_is_kept_when_a_chunk_fails() {
+    let lines: Vec<String> = (0..40).map(|n| format!("u fact{n} x30")).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let mut options = options(tokens(1000), 1);
+    options.max_retries = Some(0);
+    options.on_failure = Some(crate::policy::OnFailure::Unchanged);
+    let mut scene = Scene::new(&options, &[&lines[..], &["a ok", "u now"]].concat());
+    let src = Sources {
+        texts: &scene.said,
+        counter: &QuarterBytes,
+    };
+    let mut routes = Scene::routes();
+    routes[0].max_input = 1_200;
+    let Decision::Start(mut attempt, _) = scene.thread.before_call(0, &routes, src) else {
+        panic!("the trigger is reached");
+    };
+    let effects = |attempt: &mut Attempt| {
+        let (mut calls, mut kept) = (Vec::new(), 0);
+        loop {
+            match attempt.poll(0, src) {
+                Poll::Do(Effect::Call { call, .. }) => calls.push(call),
+                Poll::Do(Effect::CacheGet(key)) => {
+                    attempt.feed(0, Input::Cached(key, None), src);
+                }
+                Poll::Do(Effect::CachePut(..)) => kept += 1,
+                Poll::Do(Effect::Abort(_)) => panic!("nobody stops a call that may still end well"),
+                Poll::Do(_) => {}
+                Poll::Idle => return (calls, kept, None),
+                Poll::Done(report) => return (calls, kept, Some(report.outcome)),
+            }
+        }
+    };
+    let (calls, ..) = effects(&mut attempt);
+    let [first, second, third] = calls[..3] else {
+        panic!("three at a time: {calls:?}");
+    };
+    attempt.feed(0, Input::Reply(first, reply("part one")), src);
+    let (more, kept, ended) = effects(&mut attempt);
+    assert_eq!((kept, ended), (1, None));
+    let broken = || Failure::Unusable {
+        message: "no".into(),
+    };
+    attempt.feed(0, Input::Failed(second, broken()), src);
+    assert_eq!(effects(&mut attempt), (vec![], 0, None), "no further call");
+    attempt.feed(0, Input::Reply(third, reply("part three")), src);
+    assert_eq!(effects(&mut attempt), (vec![], 1, None));
+    for call in calls[3..].iter().chain(&more) {
+        attempt.feed(0, Input::Failed(*call, broken()), src);
+    }
+    assert_eq!(effects(&mut attempt).2, Some(Outcome::Failed));
+}
+
+#[test]
+fn the_summary_at_the_end_of_the_system_prompt() {
+    let mut options = options(tokens(300), 2);
+    options.placement = Some(crate::policy::Placement::SystemEnd);
+    let mut scene = Scene::new(&options, &LONG);
+    let report = scene.check(&Scene::routes());
+    assert_eq!(report.outcome, Outcome::Compacted);
+    assert_eq!(scene.shown(), "0* 7 8");
+    let src = Sources {
+        texts: &scene.said,
+        counter: &QuarterBytes,
+    };
+    let size = scene.thread.size(src).request;
+    assert_eq!(report.measured.tokens_after, Some(size));
+    let projection = scene.thread.projection();
+    let Some(Piece::Edit(handle, edits)) = projection.pieces().next() else {
+        panic!("the prompt is edited");
+    };
+    let patched = crate::patch::Patched::new(&scene.said, *handle, edits);
+    let at = crate::view::PartRef {
+        message: *handle,
+        part: 0,
+    };
+    let text = crate::view::Texts::text(&patched, at).into_owned();
+    assert!(
+        text.starts_with("be good") && text.contains("The story so far."),
+        "{text}"
+    );
+    let mut without = Scene::new(&options, &LONG[1..]);
+    without.check(&Scene::routes());
+    assert_eq!(without.shown(), "[summary] 6 7");
+}
+
+#[test]
+fn no_summary_is_a_failure_and_one_that_is_no_gain_is_rejected() {
+    for (text, expect) in [
+        ("", Outcome::Failed),
+        ("<tool_call>{}</tool_call>", Outcome::Failed),
+        (&"words ".repeat(400), Outcome::Rejected),
+    ] {
+        let mut options = options(tokens(300), 2);
+        options.on_failure = Some(crate::policy::OnFailure::Unchanged);
+        options.max_summary_tokens = Some(290);
+        let mut scene = Scene::new(&options, &LONG);
+        let said = reply(text);
+        scene.model = Box::new(move |_, _| Ok(said.clone()));
+        assert_eq!(scene.check(&Scene::routes()).outcome, expect, "{text}");
+    }
+}

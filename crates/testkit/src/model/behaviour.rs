@@ -1,6 +1,7 @@
 //! How a scripted model behaves, as the cases spell it.
 
 use conspectus_core::effect::Finish;
+use conspectus_core::view::Usage;
 use serde_json::Value;
 
 use super::{Answer, Ask, Said, finish};
@@ -15,6 +16,8 @@ pub enum Behaviour {
         text: String,
         /// How it ends.
         finish: Finish,
+        /// What the provider reports for the call.
+        usage: Option<Usage>,
     },
     /// The same text in this many chunks.
     Stream {
@@ -111,6 +114,7 @@ impl Behaviour {
         Self::Text {
             text: text.into(),
             finish: Finish::Stop,
+            usage: None,
         }
     }
 
@@ -125,6 +129,7 @@ impl Behaviour {
             "text" => Self::Text {
                 text: text("text"),
                 finish: finish(case["finish_reason"].as_str()),
+                usage: usage(&case["usage"]),
             },
             "stream" => Self::Stream {
                 text: text("text"),
@@ -196,9 +201,14 @@ impl Behaviour {
             })
         };
         match self {
-            Self::Text { text, finish } => Said::Text {
+            Self::Text {
+                text,
+                finish,
+                usage,
+            } => Said::Text {
                 text: text.clone(),
                 finish: *finish,
+                usage: usage.clone(),
             }
             .into(),
             Self::Stream { text, chunks } => Answer {
@@ -272,9 +282,23 @@ impl Behaviour {
     }
 }
 
-/// Whether the request shows a message that begins with these letters and digits.
+/// What a provider reports, in either spelling.
+fn usage(case: &Value) -> Option<Usage> {
+    let number = |keys: [&str; 2]| keys.iter().find_map(|key| case[*key].as_u64());
+    Some(Usage {
+        input: number(["input_tokens", "prompt_tokens"])?,
+        output: number(["output_tokens", "completion_tokens"]).unwrap_or(0),
+        ..Usage::default()
+    })
+}
+
+/// Whether the request shows a message that begins with these letters and digits, escaped as it may be.
 fn shows(ask: &Ask, beginning: &str) -> bool {
-    let letters = |text: &str| -> String { text.chars().filter(|c| c.is_alphanumeric()).collect() };
+    let letters = |text: &str| -> String {
+        let plain = text.replace("&lt;", "<").replace("&gt;", ">");
+        let plain = plain.replace("&amp;", "&");
+        plain.chars().filter(|c| c.is_alphanumeric()).collect()
+    };
     !beginning.is_empty() && ask.texts.iter().any(|t| letters(t).contains(beginning))
 }
 
@@ -337,6 +361,7 @@ mod tests {
         let cut_off = Said::Text {
             text: "Half".to_owned(),
             finish: Finish::Length,
+            usage: None,
         };
         check(
             &json!({"behaviour": "text", "text": "Half", "finish_reason": "length"}),
@@ -412,14 +437,14 @@ mod tests {
             (
                 error(429, "slow down"),
                 Failure::Unavailable {
-                    message: "slow down".into(),
+                    message: "status 429: slow down".into(),
                     retry_after_ms: None,
                 },
             ),
             (
                 error(401, "who"),
                 Failure::Unusable {
-                    message: "who".into(),
+                    message: "status 401: who".into(),
                 },
             ),
         ] {

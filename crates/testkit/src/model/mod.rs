@@ -7,6 +7,7 @@ mod behaviour;
 mod estimate;
 
 use conspectus_core::effect::{Failure, Finish, Reply, SummaryInput, SummaryRequest};
+use conspectus_core::view::Usage;
 use serde_json::Value;
 
 pub use behaviour::Behaviour;
@@ -70,6 +71,8 @@ pub enum Said {
         text: String,
         /// How it ended.
         finish: Finish,
+        /// What the provider reports for the call.
+        usage: Option<Usage>,
     },
     /// An error of the provider.
     Error {
@@ -117,6 +120,7 @@ impl Said {
         Self::Text {
             text: text.into(),
             finish: Finish::Stop,
+            usage: None,
         }
     }
 
@@ -131,7 +135,15 @@ impl Said {
         };
         Some(match self {
             Self::Nothing => return None,
-            Self::Text { text, finish } => reply(text, *finish),
+            Self::Text {
+                text,
+                finish,
+                usage,
+            } => Ok(Reply {
+                text: text.as_str().into(),
+                finish: *finish,
+                usage: usage.clone(),
+            }),
             Self::Error { status, message } => Err(failure(*status, message)),
             Self::Panic => Err(Failure::Broken {
                 message: "the summariser panicked".into(),
@@ -152,10 +164,16 @@ impl Said {
                 )
             }
             Self::Choices(choices) => {
-                let first = &choices[0];
-                let text = first["message"]["content"].as_str();
-                let text = text.or(first["text"].as_str()).unwrap_or_default();
-                reply(text, finish(first["finish_reason"].as_str()))
+                // The first that says something.
+                let text = |choice: &Value| -> String {
+                    let text = choice["message"]["content"].as_str();
+                    let text = text.or(choice["text"].as_str()).or(choice.as_str());
+                    text.unwrap_or_default().to_owned()
+                };
+                let mut candidates = choices.as_array().into_iter().flatten();
+                let said = candidates.find(|c| !text(c).trim().is_empty());
+                let said = said.unwrap_or(&choices[0]);
+                reply(&text(said), finish(said["finish_reason"].as_str()))
             }
         })
     }
@@ -175,14 +193,18 @@ fn failure(status: Option<u16>, message: &str) -> Failure {
     let overflow = message.contains("context_length_exceeded")
         || message.contains("maximum context length")
         || message.contains("prompt is too long");
+    let said = match status {
+        Some(status) => format!("status {status}: {message}"),
+        None => message.to_owned(),
+    };
     match status {
         Some(400 | 413) if overflow => Failure::ContextOverflow { limit: None },
         None | Some(408 | 409 | 425 | 429 | 500..) => Failure::Unavailable {
-            message: message.into(),
+            message: said.into(),
             retry_after_ms: None,
         },
         Some(_) => Failure::Unusable {
-            message: message.into(),
+            message: said.into(),
         },
     }
 }

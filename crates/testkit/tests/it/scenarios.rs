@@ -211,7 +211,7 @@ fn overflow() {
         texts: &talk.texts,
         counter: &Estimator,
     };
-    let Recovery::Compact(attempt) = talk.thread.provider_error(0, &error, src) else {
+    let Recovery::Compact(attempt) = talk.thread.provider_error(0, &error, &[], src) else {
         panic!("no recovery")
     };
     drive(&mut talk.thread, *attempt, src, &mut Embedded::default());
@@ -220,7 +220,7 @@ fn overflow() {
         texts: &talk.texts,
         counter: &Estimator,
     };
-    let again = talk.thread.provider_error(0, &error, src);
+    let again = talk.thread.provider_error(0, &error, &[], src);
     assert!(
         matches!(again, Recovery::GiveUp(_)),
         "the same error again goes to the caller"

@@ -18,8 +18,16 @@ use crate::json::{Array, Kind, Object, Span, Splices, string};
 use crate::write::{Slot, Writer, Written, kept};
 
 impl Writer for Anthropic {
-    fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError> {
-        let style = Style::of(conversation);
+    fn list(
+        &self,
+        conversation: &Conversation,
+        pieces: &[&Piece],
+        cache_summary: bool,
+    ) -> Result<Written, WriteError> {
+        let style = Style {
+            cache_summary: cache_summary && breakpoints(conversation, pieces) < MAX_BREAKPOINTS,
+            ..Style::of(conversation)
+        };
         let mut turns = Turns::new(conversation);
         let mut system = Vec::new();
         for piece in pieces {
@@ -91,6 +99,8 @@ struct Style {
     has_system: bool,
     /// A user's words stand in blocks.
     blocks: bool,
+    /// The summary gets a cache breakpoint.
+    cache_summary: bool,
 }
 
 impl Style {
@@ -110,6 +120,7 @@ impl Style {
             blocks: users
                 .next()
                 .is_some_and(|view| view.form == ContentForm::Blocks),
+            cache_summary: false,
         }
     }
 
@@ -119,12 +130,47 @@ impl Style {
             Role::Assistant => (Role::Assistant, "assistant"),
             Role::System | Role::User | Role::Tool => (Role::User, "user"),
         };
+        let is_marked = self.cache_summary && block.kind == BlockKind::Summary;
         let content = match self.blocks {
+            _ if is_marked => {
+                let text = string::encode(&block.text);
+                format!(
+                    r#"[{{"type":"text","text":{text},"cache_control":{{"type":"ephemeral"}}}}]"#
+                )
+            }
             true => format!("[{}]", text_block(&block.text)),
             false => string::encode(&block.text),
         };
         (format!(r#"{{"role":"{name}","content":{content}}}"#), role)
     }
+}
+
+/// The most cache breakpoints that the API takes in one request.
+const MAX_BREAKPOINTS: usize = 4;
+
+/// Cache breakpoints that the request has without ours: in system prompt, tools and the messages that stay.
+fn breakpoints(conversation: &Conversation, pieces: &[&Piece]) -> usize {
+    // The host's breakpoints are written as keys; inside a text the quote in front would be escaped.
+    let count = |json: &str| json.matches("\"cache_control\"").count();
+    let source = conversation.source.text();
+    let around = match conversation.list {
+        List::Array {
+            request: Some(request),
+            ..
+        } => Object::of(request.text(source)).map_or(0, |object| {
+            let outside = object.members.iter().filter(|m| m.key != "messages");
+            outside.map(|m| count(m.value)).sum()
+        }),
+        _ => 0,
+    };
+    let handles = pieces.iter().filter_map(|piece| match piece {
+        Piece::Keep(handle) | Piece::Edit(handle, _) => Some(*handle),
+        Piece::Insert(_) => None,
+    });
+    around
+        + handles
+            .map(|handle| count(conversation.json_of(handle)))
+            .sum::<usize>()
 }
 
 /// Who speaks in a message that is there; nobody we know in one that we cannot read.

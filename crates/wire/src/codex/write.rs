@@ -74,7 +74,7 @@ fn append(
     let records = record::read(&document.source, true)
         .map(|(records, _)| records)
         .unwrap_or_default();
-    let written = Responses.list(conversation, pieces)?;
+    let written = Responses.list(conversation, pieces, false)?;
     let items: Vec<_> = texts(conversation, &written.slots)
         .map(string_as_message)
         .collect();

@@ -32,7 +32,7 @@ pub struct OpenOptions {
     pub lenient: bool,
 }
 
-/// What a session writer puts into the records that it appends. The request formats need none of it.
+/// How to write. All but `cache_summary` is what a session writer puts into the records that it appends.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RenderContext {
     /// The time of the compaction, in milliseconds since 1970.
@@ -45,6 +45,9 @@ pub struct RenderContext {
     pub tokens_after: u64,
     /// A trigger started it, not a person.
     pub automatic: bool,
+    /// Puts a cache breakpoint on the summary, in formats that have them and if the request has room for one:
+    /// what is frozen by a compaction is then read from the cache until the next one.
+    pub cache_summary: bool,
 }
 
 /// A file that was read.
@@ -111,7 +114,7 @@ impl Document {
     ) -> Result<Vec<u8>, WriteError> {
         match session::of(self.format) {
             Some(session) => session.render(self, edits, context),
-            None => render::render(self, edits),
+            None => render::render(self, edits, context),
         }
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use conspectus_core::projection::{Piece, Projection};
 
-use super::{Document, dialect};
+use super::{Document, RenderContext, dialect};
 use crate::conversation::{Conversation, List};
 use crate::error::WriteError;
 use crate::json::Splices;
@@ -15,6 +15,7 @@ use crate::write::{array, lines, value};
 pub(super) fn render(
     document: &Document,
     edits: &[(usize, &Projection)],
+    context: &RenderContext,
 ) -> Result<Vec<u8>, WriteError> {
     let dialect = dialect(document.format).ok_or(WriteError::NoWriter(document.format))?;
     let source = document.source.text();
@@ -33,7 +34,7 @@ pub(super) fn render(
         if conversation.is_continued {
             return Err(WriteError::HistoryElsewhere(index));
         }
-        let written = dialect.list(conversation, &pieces)?;
+        let written = dialect.list(conversation, &pieces, context.cache_summary)?;
         match conversation.list {
             List::Lines => return Ok(lines(conversation, &written.slots).into_bytes()),
             List::Value(at) => {

@@ -14,7 +14,12 @@ use crate::json::{Object, string};
 use crate::write::{Writer, Written, hoisted};
 
 impl Writer for LangChain {
-    fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError> {
+    fn list(
+        &self,
+        conversation: &Conversation,
+        pieces: &[&Piece],
+        _cache_summary: bool,
+    ) -> Result<Written, WriteError> {
         let style = Style::of(conversation);
         // Thread states merge messages by id, so equal blocks need different ones.
         let seen: RefCell<BTreeMap<Ident, usize>> = RefCell::default();

@@ -10,7 +10,12 @@ use crate::json::{Object, string};
 use crate::write::{Writer, Written, hoisted};
 
 impl Writer for OpenAi {
-    fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError> {
+    fn list(
+        &self,
+        conversation: &Conversation,
+        pieces: &[&Piece],
+        _cache_summary: bool,
+    ) -> Result<Written, WriteError> {
         let style = Style::of(conversation);
         hoisted(conversation, pieces, |block| style.message(block))
     }

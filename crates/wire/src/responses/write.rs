@@ -11,7 +11,12 @@ use crate::json::{Kind, Object, string};
 use crate::write::{Writer, Written, hoisted};
 
 impl Writer for Responses {
-    fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError> {
+    fn list(
+        &self,
+        conversation: &Conversation,
+        pieces: &[&Piece],
+        _cache_summary: bool,
+    ) -> Result<Written, WriteError> {
         let style = Style::of(conversation);
         hoisted(conversation, pieces, |block| match &block.kind {
             BlockKind::Answer { id, .. } => answer(conversation, id, &block.text),

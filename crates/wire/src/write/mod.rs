@@ -42,8 +42,14 @@ pub(crate) struct Written {
 
 /// How the messages of a request format are written.
 pub(crate) trait Writer: Sync {
-    /// The list for a projection.
-    fn list(&self, conversation: &Conversation, pieces: &[&Piece]) -> Result<Written, WriteError>;
+    /// The list for a projection. `cache_summary`: with a cache breakpoint on the summary, in formats that have
+    /// them, if there is room for one.
+    fn list(
+        &self,
+        conversation: &Conversation,
+        pieces: &[&Piece],
+        cache_summary: bool,
+    ) -> Result<Written, WriteError>;
 
     /// A message that stands for itself as an element of a list. Only formats that take a bare string change it.
     fn as_message(&self, json: &str) -> String {

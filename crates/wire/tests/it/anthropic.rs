@@ -2,10 +2,10 @@
 
 use conspectus_core::projection::BlockKind;
 use conspectus_core::view::{Role, Usage};
-use conspectus_wire::Format;
+use conspectus_wire::{Format, RenderContext};
 
 use crate::support::{
-    answer, cut, data, edit, insert, keep, open, open_as, remove, render, shape, summary,
+    answer, cut, data, edit, insert, keep, open, open_as, remove, render, script, shape, summary,
 };
 
 fn check_view(message: &str, expect: &str) {
@@ -276,4 +276,31 @@ fn the_examples_are_read() {
         open(&data("anthropic/request.mid_system.json")).format(),
         Format::Anthropic
     );
+}
+
+#[test]
+fn a_breakpoint_on_the_summary_while_there_is_room() {
+    let mark = r#","cache_control":{"type":"ephemeral"}"#;
+    let check = |marks: usize, expect: bool| {
+        let mut file = r#"{"system":[{"type":"text","text":"s"SYSTEM}],"messages":[{"role":"user","content":"gone"},{"role":"user","content":[{"type":"text","text":"say \"cache_control\""A},{"type":"text","text":"b"B},{"type":"text","text":"c"C}]}]}"#.to_owned();
+        for (n, place) in ["SYSTEM", "A", "B", "C"].iter().enumerate() {
+            file = file.replace(place, if n < marks { mark } else { "" });
+        }
+        let document = open(&file);
+        let context = RenderContext {
+            cache_summary: true,
+            ..RenderContext::default()
+        };
+        let projection = script([summary("so far"), keep(1)]);
+        let bytes = document
+            .render(&[(0, &projection)], &context)
+            .expect("it can be written");
+        let text = String::from_utf8(bytes).expect("text");
+        let found = text.matches("\"cache_control\":").count();
+        assert_eq!(found, marks + usize::from(expect), "{text}");
+        assert_eq!(text.contains(&format!("so far\"{mark}")), expect, "{text}");
+    };
+    check(0, true);
+    check(3, true);
+    check(4, false);
 }

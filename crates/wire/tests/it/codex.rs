@@ -16,6 +16,7 @@ const CONTEXT: RenderContext = RenderContext {
     tokens_before: 5000,
     tokens_after: 900,
     automatic: false,
+    cache_summary: false,
 };
 
 fn compact(document: &Document, pieces: impl IntoIterator<Item = Piece>) -> String {

@@ -346,6 +346,9 @@ fn pruning_is_on_once_something_of_it_is_said() {
         when: PruneWhen::Trigger,
         max_result_chars: 8192,
         max_argument_chars: 0,
+        max_result_tokens: 0,
+        max_total_result_tokens: 0,
+        max_argument_tokens: 0,
         duplicates: false,
         keep_recent_results: 0,
     };

@@ -57,10 +57,15 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         Preset::Langchain,
         Preset::Nous,
     ]);
+    // Dice of their own, so that a seed's other choices are those of before.
+    let mut apart = rng.clone();
     let prune = PruneOption {
         when: Some(*rng.pick(&[PruneWhen::Trigger, PruneWhen::Always])),
         max_result_chars: Some(*rng.pick(&[0, 300, 2_000])),
         max_argument_chars: Some(*rng.pick(&[0, 200, 2_000])),
+        max_result_tokens: Some(*apart.pick(&[0, 0, 60, 500])),
+        max_total_result_tokens: Some(*apart.pick(&[0, 0, 200, 2_000])),
+        max_argument_tokens: Some(*apart.pick(&[0, 0, 50, 400])),
         duplicates: Some(rng.percent(50)),
         keep_recent_results: Some(rng.below(4) as u64),
     };
@@ -83,7 +88,9 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
             Placement::Front,
             Placement::Message,
             Placement::System,
-        ])),
+        ]))
+        .filter(|_| !apart.percent(20))
+        .or(Some(Placement::SystemEnd)),
         on_failure: Some(*rng.pick(&[OnFailure::Digest, OnFailure::Unchanged, OnFailure::Error])),
         max_summary_tokens: Some(*rng.pick(&[100, 400, 2_000])),
         max_retries: Some(rng.below(3) as u32),
@@ -145,6 +152,7 @@ fn one(rng: &mut Rng) -> Behaviour {
         13 => Behaviour::Text {
             text: "Half a sent".to_owned(),
             finish: Finish::Length,
+            usage: None,
         },
         14 => Behaviour::Slow {
             ms: rng.between(1, 9_000) as u64,

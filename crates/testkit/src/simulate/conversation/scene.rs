@@ -320,7 +320,10 @@ impl Scene<'_> {
         self.did("overflow");
         let error = Failure::ContextOverflow { limit: None };
         let now = self.clock.now();
-        match self.thread.provider_error(now, &error, self.src) {
+        match self
+            .thread
+            .provider_error(now, &error, &self.routes, self.src)
+        {
             Recovery::Compact(attempt) => self.attempt(*attempt).map(|_| ()),
             Recovery::GiveUp(report) => self.reported(&report),
         }

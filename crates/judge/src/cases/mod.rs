@@ -1,0 +1,18 @@
+//! The public bug reports of `cases/`, run through the engine: one case in, one trace out.
+//!
+//! Nothing here knows a case or what it expects. A case's messages become a file in their own format, its
+//! settings a configuration file, its steps calls of a [`Thread`](conspectus_core::thread::Thread); the trace
+//! tells what the thread's state and the rendered bytes then are.
+
+mod counter;
+mod generate;
+mod json;
+mod run;
+mod session;
+mod settings;
+mod surface;
+pub mod trace;
+mod world;
+
+pub use json::Json;
+pub use run::run;
