@@ -4,15 +4,16 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
-use conspectus::core::policy::{Clause, TriggerOption};
+use conspectus::core::policy::{Clause, Preset, TriggerOption};
 use conspectus::wire::valid;
 use conspectus::{
     CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
     Reason, RenderContext, compact, inspect,
 };
 
-/// Triggers as shares of a conversation's size.
-pub const SHARES: [f64; 3] = [0.10, 0.25, 0.50];
+/// Triggers of our own preset, as shares of a conversation's size; the presets that follow a peer are tried at the middle one.
+const SHARES: [f64; 3] = [0.10, 0.25, 0.50];
+const PEERS_SHARE: [f64; 1] = [0.25];
 
 /// What one format's sessions came to.
 #[derive(Clone, Debug, Default)]
@@ -68,22 +69,32 @@ pub fn files(folder: &Path) -> anyhow::Result<Vec<PathBuf>> {
     Ok(out)
 }
 
-/// Compacts every conversation of a document at every share and adds what came out to `tally`.
-pub fn try_document(name: &str, document: &Document, tally: &mut Tally) -> anyhow::Result<()> {
+/// Compacts every conversation of a document in one preset and adds what came out to `tally`.
+fn try_document(
+    name: &str,
+    document: &Document,
+    preset: Preset,
+    tally: &mut Tally,
+) -> anyhow::Result<()> {
     tally.files.push(name.to_owned());
     let rules = broken_rules(document, &document.render(&[], &RenderContext::default())?);
     for (index, conversation) in document.conversations().iter().enumerate() {
         tally.conversations += 1;
         tally.messages += conversation.views().len() as u64;
-        for share in SHARES {
+        let shares: &[f64] = if preset == Preset::Default {
+            &SHARES
+        } else {
+            &PEERS_SHARE
+        };
+        for share in shares {
             tally.tried += 1;
-            try_one(name, document, index, share, &rules, tally)?;
+            try_one(name, document, index, (preset, *share), &rules, tally)?;
         }
     }
     Ok(())
 }
 
-fn request(size: u64, share: f64) -> CompactRequest {
+fn request(size: u64, (preset, share): (Preset, f64)) -> CompactRequest {
     #[expect(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -96,8 +107,9 @@ fn request(size: u64, share: f64) -> CompactRequest {
     }]);
     let options = Options {
         trigger,
+        enabled: Some(true),
         max_context: Some((size * 2).max(1_000)),
-        ..Options::default()
+        ..Options::from(preset)
     };
     CompactRequest::command(options)
 }
@@ -145,27 +157,30 @@ fn in_sight(rollout: &[u8]) -> Vec<u8> {
 
 /// What is wrong with it by the core's automaton.
 fn pairing(conversation: &Conversation, size: u64) -> anyhow::Result<Vec<String>> {
-    Ok(inspect(conversation, &request(size, 0.5))?.pairing_faults)
+    Ok(inspect(conversation, &request(size, (Preset::Default, 0.5)))?.pairing_faults)
 }
 
 fn try_one(
     name: &str,
     document: &Document,
     index: usize,
-    share: f64,
+    case: (Preset, f64),
     rules_before: &BTreeMap<usize, Vec<String>>,
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
     let conversation = &document.conversations()[index];
-    let who = || format!("{name} conversation {} at {share}", conversation.label());
+    let who = || {
+        format!(
+            "{name} conversation {} with {} at {}",
+            conversation.label(),
+            case.0.name(),
+            case.1
+        )
+    };
     let whole = CompactRequest::command(Options::default());
     let size = inspect(conversation, &whole)?.tokens;
-    let result = compact(
-        conversation,
-        &request(size, share),
-        &mut Embedded::default(),
-    )
-    .with_context(who)?;
+    let result =
+        compact(conversation, &request(size, case), &mut Embedded::default()).with_context(who)?;
     *tally
         .outcomes
         .entry(result.report.outcome.as_str())
@@ -212,7 +227,7 @@ fn try_one(
     Ok(())
 }
 
-/// All sessions below `folder`, by format; files of formats that are not read yet are counted under their folder.
+/// All sessions below `folder`, by format and preset; files of formats that are not read yet are counted under their folder.
 pub fn all(folder: &Path) -> anyhow::Result<(BTreeMap<String, Tally>, Vec<String>)> {
     let mut tallies = BTreeMap::<String, Tally>::new();
     let mut unread = Vec::new();
@@ -225,8 +240,10 @@ pub fn all(folder: &Path) -> anyhow::Result<(BTreeMap<String, Tally>, Vec<String
         let bytes = std::fs::read(&path).with_context(|| format!("cannot read {name}"))?;
         match Document::open(bytes, &OpenOptions::default()) {
             Ok(document) => {
-                let tally = tallies.entry(document.format().to_string()).or_default();
-                try_document(&name, &document, tally)?;
+                for preset in Preset::ALL {
+                    let key = format!("{}, {}", document.format(), preset.name());
+                    try_document(&name, &document, preset, tallies.entry(key).or_default())?;
+                }
             }
             Err(why) => unread.push(format!("{name}: {why}")),
         }

@@ -1,4 +1,4 @@
-//! Prints what every real session of the shared data comes to in the default preset. With a folder as its
+//! Prints what every real session of the shared data comes to, in every preset. With a folder as its
 //! argument, the sessions below that.
 #![expect(
     clippy::print_stdout,
