@@ -105,7 +105,7 @@ const SECTION_ROWS: &[Row] = &[
     ),
     (
         "placement",
-        Kind::WordsOrNull(&["frozen", "front", "message", "system"]),
+        Kind::WordsOrNull(&["frozen", "front", "message", "system", "system_end"]),
         "Where the summary stands.",
     ),
     (
@@ -175,6 +175,21 @@ const PRUNE_ROWS: &[Row] = &[
         "max_argument_chars",
         Kind::Whole(0),
         "Longer text arguments of old calls are shortened; 0: never.",
+    ),
+    (
+        "max_result_tokens",
+        Kind::Whole(0),
+        "Tool results of more tokens are cut to head and tail; 0: no such limit.",
+    ),
+    (
+        "max_total_result_tokens",
+        Kind::Whole(0),
+        "With when: always, the oldest results are masked while all together have more tokens; 0: no such limit.",
+    ),
+    (
+        "max_argument_tokens",
+        Kind::Whole(0),
+        "Arguments of old calls that have more tokens are shortened; 0: no such limit.",
     ),
     (
         "duplicates",

@@ -173,7 +173,9 @@ impl Attempt {
             .find(|(_, why)| *why != Stay::LeadingSystem);
         let user_first = first.is_none_or(|(at, _)| s.branch.view(at).role == Role::User);
         match s.policy.placement {
-            Placement::System if !user_first && !s.policy.strict_parity => Placement::Message,
+            Placement::System | Placement::SystemEnd if !user_first && !s.policy.strict_parity => {
+                Placement::Message
+            }
             placement => placement,
         }
     }

@@ -435,17 +435,21 @@ impl Check<'_> {
     fn rank(&mut self, record: &Record) {
         let mut shown = 0;
         for piece in self.pieces.clone() {
-            let Piece::Insert(Block {
-                kind: BlockKind::Summary,
-                role,
-                text,
-            }) = piece
-            else {
-                continue;
+            let in_prompt = |p: &&Patch| p.cause() == PatchCause::Summary;
+            let (role, text) = match piece {
+                Piece::Insert(block) if block.kind == BlockKind::Summary => {
+                    (block.role, &block.text)
+                }
+                Piece::Edit(_, edits) => match edits.iter().find(in_prompt) {
+                    Some(Patch::Cut { marker, .. }) => (Role::System, marker),
+                    _ => continue,
+                },
+                _ => continue,
             };
             shown += 1;
-            let may_be_system = record.placement == Placement::System;
-            if *role != Role::User && !(may_be_system && *role == Role::System) {
+            let may_be_system =
+                matches!(record.placement, Placement::System | Placement::SystemEnd);
+            if role != Role::User && !(may_be_system && role == Role::System) {
                 self.broken(32, format!("the summary has the rank of {role:?}"));
             }
             let tags = |tag| text.to_ascii_lowercase().matches(tag).count();
