@@ -141,6 +141,10 @@ impl Message<'_> {
     fn sound(&self, patch: &Patch) -> Result<(), String> {
         let message = self.view.handle;
         let part = patch.part();
+        if patch.cause() == PatchCause::Summary {
+            // Nothing goes: what is added is the summary.
+            return Ok(());
+        }
         let kind = self.view.parts.get(usize::from(part)).map(|p| &p.kind);
         let Some(kind) = kind else {
             return Err("no such part".to_owned());
