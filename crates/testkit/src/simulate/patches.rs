@@ -47,7 +47,8 @@ impl Shortened {
             let (handle, patches): (_, Vec<Patch>) = match piece {
                 Piece::Keep(handle) => (*handle, Vec::new()),
                 Piece::Edit(handle, patches) => {
-                    let shorten = |p: &&Patch| p.cause() != PatchCause::Orphan;
+                    let others = [PatchCause::Orphan, PatchCause::Summary];
+                    let shorten = |p: &&Patch| !others.contains(&p.cause());
                     (*handle, patches.iter().filter(shorten).cloned().collect())
                 }
                 Piece::Insert(_) => continue,
@@ -141,10 +142,6 @@ impl Message<'_> {
     fn sound(&self, patch: &Patch) -> Result<(), String> {
         let message = self.view.handle;
         let part = patch.part();
-        if patch.cause() == PatchCause::Summary {
-            // Nothing goes: what is added is the summary.
-            return Ok(());
-        }
         let kind = self.view.parts.get(usize::from(part)).map(|p| &p.kind);
         let Some(kind) = kind else {
             return Err("no such part".to_owned());
