@@ -98,13 +98,14 @@ pub(crate) fn result_weight(
 }
 
 /// The patches that bring the result at part `result` to `tokens`; to a marker and its beginning if `tokens`
-/// is 0.
+/// is 0. Since that decides it, the limits of a single result hold too.
 pub(crate) fn reclaim(
     message: &MessageView,
     texts: &dyn Texts,
     counter: &dyn TokenCounter,
     already: &[Patch],
     result: usize,
+    limits: &Prune,
     tokens: u64,
 ) -> Vec<Patch> {
     if is_closed(message) {
@@ -117,7 +118,11 @@ pub(crate) fn reclaim(
     let text = ResultText::read(message, texts, already, &pieces);
     match tokens {
         0 => text.masked(MASKED_CHARS),
-        tokens => text.shortened_to(usize::MAX, tokens, counter),
+        tokens => {
+            let chars = usize::try_from(limits.max_result_chars).unwrap_or(usize::MAX);
+            let own = Some(limits.max_result_tokens).filter(|t| *t > 0);
+            text.shortened_to(chars, tokens.min(own.unwrap_or(u64::MAX)), counter)
+        }
     }
 }
 

@@ -77,9 +77,9 @@ impl Thread {
             }
         }
         if has_total {
-            self.mask_oldest(limits.max_total_result_tokens, src);
+            self.mask_oldest(&limits, src);
         }
-        self.fit_batch(src);
+        self.fit_batch(&limits, src);
     }
 
     /// Starts over behind the record after it or the head changed.
@@ -169,18 +169,18 @@ impl Thread {
     }
 
     /// Masks the oldest whole results until all together are within the limit.
-    fn mask_oldest(&mut self, limit: u64, src: Sources<'_>) {
-        while src.counter.tokens(self.live.results) > limit {
+    fn mask_oldest(&mut self, limits: &Prune, src: Sources<'_>) {
+        while src.counter.tokens(self.live.results) > limits.max_total_result_tokens {
             let Some(place) = self.live.whole.pop_front() else {
                 break;
             };
-            self.reclaim_result(place, 0, src);
+            self.reclaim_result(place, limits, 0, src);
         }
     }
 
     /// Shortens the results at the end together when with them the request is more than may be sent. What is
     /// left is shared so that small ones stay whole.
-    fn fit_batch(&mut self, src: Sources<'_>) {
+    fn fit_batch(&mut self, limits: &Prune, src: Sources<'_>) {
         let limit = self.policy.input_limit();
         let size = self.size(src).request;
         let Some(over) = size.checked_sub(limit).filter(|over| *over > 0) else {
@@ -212,15 +212,15 @@ impl Thread {
         let share = share(&sizes, room - room * SPARE / 100).max(LEAST_SHARE);
         for (place, tokens) in batch {
             if tokens > share {
-                self.reclaim_result(place, share, src);
+                self.reclaim_result(place, limits, share, src);
             }
         }
     }
 
-    fn reclaim_result(&mut self, place: Place, tokens: u64, src: Sources<'_>) {
+    fn reclaim_result(&mut self, place: Place, limits: &Prune, tokens: u64, src: Sources<'_>) {
         let (at, part) = place;
         let (view, already) = (self.branch.view(at), self.patches_at(at));
-        let patches = reclaim(view, src.texts, src.counter, already, part, tokens);
+        let patches = reclaim(view, src.texts, src.counter, already, part, limits, tokens);
         self.take_result(place, patches, src);
     }
 

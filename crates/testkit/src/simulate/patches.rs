@@ -47,7 +47,8 @@ impl Shortened {
             let (handle, patches): (_, Vec<Patch>) = match piece {
                 Piece::Keep(handle) => (*handle, Vec::new()),
                 Piece::Edit(handle, patches) => {
-                    let shorten = |p: &&Patch| p.cause() != PatchCause::Orphan;
+                    let others = [PatchCause::Orphan, PatchCause::Summary];
+                    let shorten = |p: &&Patch| !others.contains(&p.cause());
                     (*handle, patches.iter().filter(shorten).cloned().collect())
                 }
                 Piece::Insert(_) => continue,
