@@ -1,6 +1,6 @@
 //! Bugs planted one at a time, to show that the properties and the campaign would find them.
 //!
-//! Only with the feature `planted`, which nothing turns on by default: without it [`planted`] is `false` for
+//! Only with the feature `planted`, which nothing turns on by default: without it `planted` is `false` for
 //! every bug and the compiler takes the branches out. With it a bug is planted for the current thread alone.
 
 macro_rules! bugs {

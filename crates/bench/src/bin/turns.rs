@@ -1,6 +1,8 @@
 //! What a check per turn costs, as JSON lines for `scripts/peers/bench_langchain.py`.
 //!
-//!     cargo run --release -p conspectus-bench --bin turns -- [MEAN_BYTES] [MESSAGES]…
+//! ```text
+//! cargo run --release -p conspectus-bench --bin turns -- [MEAN_BYTES] [MESSAGES ..]
+//! ```
 #![expect(clippy::print_stdout, reason = "that is what it is for")]
 #![expect(clippy::disallowed_methods, reason = "it measures time")]
 
