@@ -148,7 +148,7 @@ pub fn claude_code(shape: Shape) -> String {
     let mut line = |kind: &str, body: &str| {
         let uuid = format!("\"00000000-0000-4000-8000-{:012x}\"", out.len());
         out.push_str(&format!(
-            "{{\"parentUuid\":{last},\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"/work/app\",\
+            "{{\"parentUuid\":{last},\"isSidechain\":false,\"userType\":\"external\",\"cwd\":\"/code/app\",\
              \"sessionId\":\"6f1c\",\"version\":\"2.0.50\",\"gitBranch\":\"main\",\"type\":\"{kind}\",{body},\
              \"uuid\":{uuid},\"timestamp\":\"2026-11-30T08:00:00.000Z\"}}\n"
         ));

@@ -38,8 +38,6 @@ pub enum PatchCause {
     Orphan,
     /// Reasoning that would no longer verify behind a changed history.
     Reasoning,
-    /// A message that alone is too large for the window.
-    Giant,
     /// Nothing goes: the summary stands at the end of the system prompt.
     Summary,
 }

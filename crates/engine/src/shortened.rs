@@ -73,6 +73,5 @@ fn words(cause: PatchCause) -> &'static str {
         PatchCause::Orphan => "result without a call",
         PatchCause::Reasoning => "reasoning that no longer verifies",
         PatchCause::Summary => "the summary",
-        PatchCause::Giant => "too large for the window",
     }
 }

@@ -228,7 +228,6 @@ fn cause(cause: PatchCause) -> &'static str {
         PatchCause::Masked => "masked",
         PatchCause::Orphan => "orphan",
         PatchCause::Reasoning => "reasoning",
-        PatchCause::Giant => "giant",
         PatchCause::Summary => "summary",
     }
 }

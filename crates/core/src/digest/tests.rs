@@ -138,14 +138,14 @@ fn session() -> Talk {
         .ran(
             "I'll start by reading the login code.",
             "Read",
-            r#"{"file_path":"/work/shop/src/auth/login.rs"}"#,
+            r#"{"file_path":"/code/shop/src/auth/login.rs"}"#,
             "  1→use crate::db::find_user;\n  2→\n  3→pub fn login(email: &str, password: &str) -> Result<Session, AuthError> {\n  4→    let user = find_user(email)?;\n  5→    user.verify(password)\n  6→}",
         )
         .ran(
             "The lookup compares e-mails byte for byte. Let me see find_user.",
             "Grep",
-            r#"{"pattern":"fn find_user","path":"/work/shop/src"}"#,
-            "/work/shop/src/db/users.rs:41:pub fn find_user(email: &str) -> Result<User, AuthError> {",
+            r#"{"pattern":"fn find_user","path":"/code/shop/src"}"#,
+            "/code/shop/src/db/users.rs:41:pub fn find_user(email: &str) -> Result<User, AuthError> {",
         )
         .ran(
             "",
@@ -156,13 +156,13 @@ fn session() -> Talk {
         .ran(
             "I will lower-case the e-mail where users are looked up, so that the schema stays as it is.",
             "Edit",
-            r#"{"file_path":"/work/shop/src/db/users.rs","old_string":"WHERE email = ?1","new_string":"WHERE lower(email) = lower(?1)"}"#,
+            r#"{"file_path":"/code/shop/src/db/users.rs","old_string":"WHERE email = ?1","new_string":"WHERE lower(email) = lower(?1)"}"#,
             "The file has been updated.",
         )
         .ran(
             "",
             "Bash",
-            r#"{"command":"cd /work/shop && cargo test auth 2>&1 | tail -20"}"#,
+            r#"{"command":"cd /code/shop && cargo test auth 2>&1 | tail -20"}"#,
             "error[E0425]: cannot find function `normalise` in this scope\n  --> src/auth/tests.rs:12:9\ntest result: FAILED. 6 passed; 1 failed; 0 ignored",
         )
         .assistant("One test fails: tests.rs still calls `normalise`, which I have not written. Next I add it to users.rs and run the tests again. The failing order was #W2611340 of user mia_li_3668.")

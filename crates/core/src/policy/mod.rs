@@ -11,8 +11,8 @@ mod tests;
 mod window;
 
 pub use options::{
-    CauseOfOff, Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen,
-    Strategy, TriggerOption,
+    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
+    TriggerOption,
 };
 pub use presets::{
     ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
@@ -87,7 +87,8 @@ pub enum Counted {
 pub enum UsageRule {
     /// The last valid report anchors the size; only what came after it is estimated.
     Anchor,
-    /// LangChain's scaling of the estimate by the last reported total.
+    /// LangChain's scaling of the estimate by the last reported total ([`scaled_total`](crate::count::scaled_total)).
+    /// The trigger does not read it yet: it counts as [`UsageRule::Ignore`] does.
     Scale,
     /// Not at all.
     Ignore,

@@ -133,16 +133,6 @@ pub enum OnFailure {
     Error,
 }
 
-/// Why automatic compaction is off, for messages.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum CauseOfOff {
-    /// `enabled: false`.
-    Disabled,
-    /// `trigger: null`, or a preset that has none unless told.
-    NoTrigger,
-}
-
 /// Everything that can be asked for. Every field may be left out; the preset fills it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]

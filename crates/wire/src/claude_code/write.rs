@@ -16,7 +16,7 @@ use super::chain::{self, Active};
 use super::ids::Ids;
 use super::record::{self, Record};
 use crate::conversation::Conversation;
-use crate::document::{Document, RenderContext};
+use crate::document::{Document, RenderContext, check_handles, is_whole};
 use crate::error::WriteError;
 use crate::json::{Object, Span, Splices, string};
 use crate::time::iso_time;
@@ -33,40 +33,13 @@ pub(super) fn render(
         let Some(conversation) = document.conversations.get(*index) else {
             return Err(WriteError::NoConversation(*index));
         };
-        check_handles(*index, conversation, projection)?;
-        if !is_whole(conversation, projection) {
+        let pieces: Vec<&Piece> = projection.pieces().collect();
+        check_handles(*index, conversation, &pieces)?;
+        if !is_whole(conversation, &pieces) {
             out = append(document, conversation, projection, context);
         }
     }
     Ok(out.into_bytes())
-}
-
-fn check_handles(
-    index: usize,
-    conversation: &Conversation,
-    projection: &Projection,
-) -> Result<(), WriteError> {
-    for piece in projection.pieces() {
-        if let Piece::Keep(handle) | Piece::Edit(handle, _) = piece
-            && conversation.message(*handle).is_none()
-        {
-            return Err(WriteError::NoMessage {
-                conversation: index,
-                handle: handle.0,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Every message as it is, in order: there is nothing to append.
-fn is_whole(conversation: &Conversation, projection: &Projection) -> bool {
-    projection.is_untouched()
-        && projection.pieces().count() == conversation.views().len()
-        && projection
-            .pieces()
-            .zip(0..)
-            .all(|(piece, n)| *piece == Piece::Keep(Handle(n)))
 }
 
 fn append(

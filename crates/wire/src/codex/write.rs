@@ -4,13 +4,12 @@
 //! without which it would tell them all anew behind the kept messages, and a count of tokens, without which it
 //! would compact at once by the old one.
 
-use conspectus_core::id::Handle;
 use conspectus_core::projection::{BlockKind, Piece, Projection};
 use conspectus_core::view::Role;
 
 use super::record::{self, Record, RecordKind};
 use crate::conversation::Conversation;
-use crate::document::{Document, RenderContext};
+use crate::document::{Document, RenderContext, check_handles, is_whole};
 use crate::error::WriteError;
 use crate::json::{Object, Span, Splices, string};
 use crate::responses::{Responses, string_as_message};
@@ -35,33 +34,6 @@ pub(super) fn render(
         }
     }
     Ok(out.into_bytes())
-}
-
-fn check_handles(
-    conversation: usize,
-    messages: &Conversation,
-    pieces: &[&Piece],
-) -> Result<(), WriteError> {
-    for piece in pieces {
-        if let Piece::Keep(handle) | Piece::Edit(handle, _) = piece
-            && messages.message(*handle).is_none()
-        {
-            return Err(WriteError::NoMessage {
-                conversation,
-                handle: handle.0,
-            });
-        }
-    }
-    Ok(())
-}
-
-/// Every message as it is, in order: there is nothing to append.
-fn is_whole(conversation: &Conversation, pieces: &[&Piece]) -> bool {
-    pieces.len() == conversation.views().len()
-        && pieces
-            .iter()
-            .zip(0..)
-            .all(|(piece, n)| **piece == Piece::Keep(Handle(n)))
 }
 
 fn append(

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use conspectus_core::projection::Projection;
 
 pub(crate) use detect::is_bare_meta;
+pub(crate) use render::{check_handles, is_whole};
 pub(crate) use session::SessionFormat;
 
 use crate::anthropic::Anthropic;

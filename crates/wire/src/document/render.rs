@@ -55,7 +55,8 @@ pub(super) fn render(
     Ok(splices.apply(source, whole).into_bytes())
 }
 
-fn check_handles(
+/// Whether the conversation has every message that the pieces name.
+pub(crate) fn check_handles(
     conversation: usize,
     messages: &Conversation,
     pieces: &[&Piece],
@@ -74,7 +75,7 @@ fn check_handles(
 }
 
 /// Every message in its place and nothing else: the bytes that are there will do.
-fn is_whole(conversation: &Conversation, pieces: &[&Piece]) -> bool {
+pub(crate) fn is_whole(conversation: &Conversation, pieces: &[&Piece]) -> bool {
     pieces.len() == conversation.messages.len()
         && pieces
             .iter()
