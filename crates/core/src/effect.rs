@@ -195,6 +195,9 @@ pub enum Refusal {
     /// It repeats itself or its input.
     #[error("it repeats itself or what it was given")]
     Echo,
+    /// It has nothing in common with what it was given.
+    #[error("it has nothing in common with what it should sum up")]
+    Unrelated,
     /// Over the cap.
     #[error("it is longer than the summary may be")]
     TooLong,

@@ -232,7 +232,7 @@ impl Attempt {
         let s = &self.s;
         let before = s.active.as_ref().and_then(|r| r.summary.as_ref());
         let mut passages: Vec<Passage> = before
-            .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
+            .map(|summary| Passage::earlier(&summary.text))
             .into_iter()
             .collect();
         let mut going: Vec<_> = s.plan.going().collect();
@@ -297,7 +297,14 @@ impl Attempt {
     }
 
     fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
-        let accepted = match summary::accept(reply) {
+        // A replayed conversation is not in the chunk.
+        let replayed = match work.chunks[at].text.is_empty() {
+            true => self.passages(src),
+            false => Vec::new(),
+        };
+        let given = replayed.iter().map(|passage| passage.0.as_ref());
+        let given = given.chain([work.chunks[at].text.as_ref()]);
+        let accepted = match summary::accept(reply, given) {
             // LangChain's middleware takes it.
             Err(Refusal::Blank)
                 if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
@@ -328,7 +335,15 @@ impl Attempt {
                     None => self.after_chunk(work, now, src),
                 }
             }
-            Err(refusal) => self.call_failed(work, at, now, Failure::NotASummary(refusal), src),
+            Err(refusal) => {
+                // What is wrong and too long is first of all too long.
+                let failure = match refusal {
+                    Refusal::Echo | Refusal::Unrelated => self.judge(&reply.text, src).err(),
+                    _ => None,
+                };
+                let failure = failure.unwrap_or(Failure::NotASummary(refusal));
+                self.call_failed(work, at, now, failure, src);
+            }
         }
     }
 
@@ -360,10 +375,7 @@ impl Attempt {
                 if parts.len() > 1 && work.level < MAX_LEVELS && work.condenses(&joined, src) =>
             {
                 work.level += 1;
-                let passages: Vec<_> = parts
-                    .into_iter()
-                    .map(|p| Passage(format!("earlier summary: {p}\n").into()))
-                    .collect();
+                let passages: Vec<_> = parts.into_iter().map(|p| Passage::earlier(&p)).collect();
                 work.plan(&passages, self, src);
                 self.phase = Phase::Working(Box::new(work));
             }

@@ -15,9 +15,19 @@ pub const OPEN: &str = "<transcript>";
 /// Closes it.
 pub const CLOSE: &str = "</transcript>";
 
+/// What a passage that holds an earlier summary begins with.
+pub(super) const EARLIER: &str = "earlier summary";
+
 /// The text of one unit, or of an earlier summary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Passage(pub Arc<str>);
+
+impl Passage {
+    /// An earlier summary, to be carried on.
+    pub fn earlier(summary: &str) -> Self {
+        Self(format!("{EARLIER}: {summary}\n").into())
+    }
+}
 
 /// What one call is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -72,7 +82,7 @@ fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
             part: index,
         });
         let who = match view.role {
-            _ if view.flags.summary => "earlier summary",
+            _ if view.flags.summary => EARLIER,
             Role::System => "system",
             Role::User if view.flags.hidden => "host",
             Role::User => "user",

@@ -236,7 +236,7 @@ fn a9_5_b7_4_a_large_kept_end_does_not_fire_every_turn() {
 
 #[test]
 fn b7_6_what_is_accepted_is_shown_whole() {
-    let long = "a fact. ".repeat(700);
+    let long: String = (0..500).map(|n| format!("fact {n}. ")).collect();
     let mut peer = Peer::with(
         &Options {
             max_summary_tokens: Some(2_500),
@@ -313,7 +313,13 @@ fn c2_a_summary_that_gains_nothing_is_not_taken() {
     ];
     let run = |options: Options| {
         let mut peer = Peer::with(&options, &lines);
-        peer.model = Box::new(|_| Ok(reply(&"and then something else happened. ".repeat(100))));
+        peer.model = Box::new(|_| {
+            Ok(reply(
+                &(0..100)
+                    .map(|n| format!("and then thing {n} happened. "))
+                    .collect::<String>(),
+            ))
+        });
         peer.check().outcome
     };
     let options = Options {
