@@ -104,6 +104,26 @@ const SECTION_ROWS: &[Row] = &[
         "How a model is asked for a summary; digest: not at all.",
     ),
     (
+        "tool_results",
+        Kind::WordsOrNull(&["include", "excerpt", "omit"]),
+        "How tool results stand in the transcript that a model is given.",
+    ),
+    (
+        "rolling",
+        Kind::WordsOrNull(&["rewrite", "segments"]),
+        "What becomes of the summary so far when more is folded.",
+    ),
+    (
+        "form",
+        Kind::WordsOrNull(&["fields", "sections"]),
+        "Named fields where the model takes a JSON schema, or sections of text.",
+    ),
+    (
+        "fidelity",
+        Kind::WordsOrNull(&["flag", "cut", "off"]),
+        "What happens to a line of the summary that its source does not bear out.",
+    ),
+    (
         "placement",
         Kind::WordsOrNull(&["frozen", "front", "message", "system", "system_end"]),
         "Where the summary stands.",

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use conspectus_core::policy::{
-    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
-    TriggerOption,
+    AnswerForm, Clause, Fidelity, KeepOption, OnFailure, Options, Placement, Preset, PruneOption,
+    PruneWhen, Rolling, Strategy, ToolResults, TriggerOption,
 };
 
 use crate::error::{ConfigError, ConfigWarning, Place, Problem};
@@ -14,7 +14,7 @@ use crate::value::{boolean, nullable, one_of, small, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 25] = [
+pub(crate) const OPTIONS: [&str; 29] = [
     "preset",
     "enabled",
     "model_name",
@@ -29,6 +29,10 @@ pub(crate) const OPTIONS: [&str; 25] = [
     "prune",
     "max_result_chars",
     "strategy",
+    "tool_results",
+    "rolling",
+    "form",
+    "fidelity",
     "placement",
     "on_failure",
     "max_summary_tokens",
@@ -158,6 +162,10 @@ impl Reader {
                 options.prune.max_result_chars = Some(self.value(entry, key, |n| whole(n, 0))?);
             }
             "strategy" => options.strategy = self.word(entry, &STRATEGIES)?,
+            "tool_results" => options.tool_results = self.word(entry, &TOOL_RESULTS)?,
+            "rolling" => options.rolling = self.word(entry, &ROLLING)?,
+            "form" => options.form = self.word(entry, &FORMS)?,
+            "fidelity" => options.fidelity = self.word(entry, &FIDELITY)?,
             "placement" => options.placement = self.word(entry, &PLACEMENTS)?,
             "on_failure" => options.on_failure = self.word(entry, &ON_FAILURE)?,
             "max_summary_tokens" => options.max_summary_tokens = self.number(entry, 1)?,
@@ -333,6 +341,28 @@ const STRATEGIES: [(&str, Strategy); 4] = [
     ("replay", Strategy::Replay),
     ("transcript", Strategy::Transcript),
     ("digest", Strategy::Digest),
+];
+
+const TOOL_RESULTS: [(&str, ToolResults); 3] = [
+    ("include", ToolResults::Include),
+    ("excerpt", ToolResults::Excerpt),
+    ("omit", ToolResults::Omit),
+];
+
+const ROLLING: [(&str, Rolling); 2] = [
+    ("rewrite", Rolling::Rewrite),
+    ("segments", Rolling::Segments),
+];
+
+const FORMS: [(&str, AnswerForm); 2] = [
+    ("fields", AnswerForm::Fields),
+    ("sections", AnswerForm::Sections),
+];
+
+const FIDELITY: [(&str, Fidelity); 3] = [
+    ("flag", Fidelity::Flag),
+    ("cut", Fidelity::Cut),
+    ("off", Fidelity::Off),
 ];
 
 const PLACEMENTS: [(&str, Placement); 5] = [

@@ -52,6 +52,8 @@ pub struct Route {
     pub max_input: u64,
     /// The most it writes in one reply.
     pub max_output: u64,
+    /// It can be held to a JSON schema.
+    pub takes_schema: bool,
 }
 
 /// The input of one summary call.
@@ -83,6 +85,8 @@ pub struct SummaryRequest {
     pub input_tokens: u64,
     /// The cap of the reply.
     pub max_output_tokens: u64,
+    /// The reply is to be an object of the schema [`form::SCHEMA`](crate::summary::form::SCHEMA).
+    pub as_fields: bool,
 }
 
 /// How a reply ended.
@@ -195,6 +199,9 @@ pub enum Refusal {
     /// It repeats itself or its input.
     #[error("it repeats itself or what it was given")]
     Echo,
+    /// It was to be a JSON object with given fields.
+    #[error("it is not the JSON object that was asked for, or nothing stands in it")]
+    NotTheForm,
     /// It has nothing in common with what it was given.
     #[error("it has nothing in common with what it should sum up")]
     Unrelated,

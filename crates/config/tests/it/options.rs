@@ -2,8 +2,8 @@
 
 use conspectus_config::Config;
 use conspectus_core::policy::{
-    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
-    TriggerOption,
+    AnswerForm, Clause, Fidelity, KeepOption, OnFailure, Options, Placement, Preset, PruneOption,
+    PruneWhen, Rolling, Strategy, ToolResults, TriggerOption,
 };
 
 use super::{fraction, messages, options, tokens, warnings};
@@ -158,8 +158,13 @@ fn the_other_options() {
         o.summary_prompt = Some("Short:\n{messages}\n".into());
     });
     check(
-        "  strategy: replay\n  placement: system\n  on_failure: error",
+        "  strategy: replay\n  placement: system\n  on_failure: error\n  tool_results: omit\n  rolling: segments\n  \
+         form: sections\n  fidelity: cut",
         |o| {
+            o.tool_results = Some(ToolResults::Omit);
+            o.rolling = Some(Rolling::Segments);
+            o.form = Some(AnswerForm::Sections);
+            o.fidelity = Some(Fidelity::Cut);
             o.strategy = Some(Strategy::Replay);
             o.placement = Some(Placement::System);
             o.on_failure = Some(OnFailure::Error);

@@ -8,13 +8,14 @@ use crate::effect::{
     SummaryRequest,
 };
 use crate::id::Ident;
+use crate::outcome::Reason;
 use crate::parity::{self, Given};
 use crate::planted::{Bug, planted};
-use crate::policy::Preset;
+use crate::policy::{AnswerForm, Preset, Rolling};
 use crate::project;
 use crate::projection::Piece;
 use crate::record::{Author, Summary};
-use crate::summary::{self, Chunk, Passage};
+use crate::summary::{self, Ask, Chunk, Passage};
 use crate::thread::Sources;
 use crate::unit::Pos;
 
@@ -67,7 +68,7 @@ impl Work {
     pub(super) fn new(candidate: usize, attempt: &mut Attempt, src: Sources<'_>) -> Self {
         let route = attempt.s.routes[candidate].clone();
         let summary = &attempt.s.policy.summary;
-        let instruction = attempt.instruction(None);
+        let instruction = attempt.instruction(None, &route, 0, src);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
         // A peer that trims makes one call of what is left.
         let trim = summary
@@ -101,12 +102,13 @@ impl Work {
 
     fn plan(&mut self, passages: &[Passage], attempt: &mut Attempt, src: Sources<'_>) {
         if self.route.replay && self.level == 0 {
-            let key = Ident::of(&attempt.instruction(None)).then(attempt.s.branch.prefix());
+            let instruction = attempt.instruction(None, &self.route, self.level, src);
+            let key = Ident::of(&instruction).then(attempt.s.branch.prefix());
             self.chunks = vec![Chunk {
                 text: "".into(),
                 key,
             }];
-            let tokens = attempt.replay_tokens(&attempt.instruction(None), src);
+            let tokens = attempt.replay_tokens(&instruction, src);
             // A conversation that does not fit its own model any more cannot be replayed to it. A repaired
             // instruction is longer.
             if tokens + OVERHEAD_TOKENS > self.route.max_input {
@@ -114,8 +116,9 @@ impl Work {
             }
         }
         if !(self.route.replay && self.level == 0) {
-            let salt = Ident::of(self.route.model.as_deref().unwrap_or(""))
-                .then(Ident::of(&attempt.instruction(None)));
+            let salt = Ident::of(self.route.model.as_deref().unwrap_or("")).then(Ident::of(
+                &attempt.instruction(None, &self.route, self.level, src),
+            ));
             self.chunks = summary::chunks(passages, self.chunk_tokens, src.counter, salt);
         }
         self.states = vec![State::Asked; self.chunks.len()];
@@ -175,8 +178,9 @@ impl Attempt {
     }
 
     fn request(&self, work: &Work, at: usize, src: Sources<'_>) -> SummaryRequest {
-        let instruction = self.instruction(work.repair);
-        let max_output_tokens = self.s.policy.summary.max_tokens.min(work.route.max_output);
+        let as_fields = self.asks_fields(&work.route);
+        let instruction = self.instruction(work.repair, &work.route, work.level, src);
+        let max_output_tokens = self.room_for_text(src).min(work.route.max_output);
         let (input, input_tokens) = if work.route.replay && work.level == 0 {
             let tokens = self.replay_tokens(&instruction, src);
             let conversation = self.conversation();
@@ -200,6 +204,7 @@ impl Attempt {
             input,
             input_tokens,
             max_output_tokens,
+            as_fields,
         }
     }
 
@@ -217,14 +222,67 @@ impl Attempt {
         s.frozen.iter().cloned().chain(tail).collect()
     }
 
-    fn instruction(&self, repair: Option<Refusal>) -> String {
+    fn instruction(
+        &self,
+        repair: Option<Refusal>,
+        route: &Route,
+        level: u32,
+        src: Sources<'_>,
+    ) -> String {
+        summary::instruction(&Ask {
+            custom: self.s.policy.summary.prompt.as_deref(),
+            focus: self.s.focus.as_deref(),
+            max_tokens: self.room_for_text(src),
+            as_fields: self.asks_fields(route),
+            // Partial summaries of this time are merged; the segments that stay are not among them.
+            continues: level == 0 && self.first_segments(src).is_some(),
+            repair,
+        })
+    }
+
+    /// The host's own prompt says itself how it wants the answer.
+    fn asks_fields(&self, route: &Route) -> bool {
         let s = &self.s.policy.summary;
-        let mut text =
-            summary::instruction(s.prompt.as_deref(), self.s.focus.as_deref(), s.max_tokens);
-        if let Some(refusal) = repair {
-            text.push_str(&summary::repair(refusal));
+        route.takes_schema && s.form == AnswerForm::Fields && s.prompt.is_none()
+    }
+
+    /// The summary so far, where it stays and a segment is added: a model wrote it and it leaves room for as
+    /// much again.
+    fn first_segments(&self, src: Sources<'_>) -> Option<&Summary> {
+        let s = &self.s;
+        let before = s.active.as_ref()?.summary.as_ref()?;
+        let size = src.counter.tokens(src.counter.text(&before.text));
+        let stays = s.policy.summary.rolling == Rolling::Segments
+            && matches!(before.author, Author::Model(_))
+            && size <= s.policy.summary.max_tokens / 2;
+        stays.then_some(before)
+    }
+
+    /// Tokens that the model's own text may have.
+    fn room_for_text(&self, src: Sources<'_>) -> u64 {
+        let kept = self.first_segments(src).map_or(0, |before| {
+            src.counter.tokens(src.counter.text(&before.text))
+        });
+        self.s.policy.summary.max_tokens.saturating_sub(kept)
+    }
+
+    /// What is committed of the model's `text`: behind the segments that stay, and checked against its source.
+    fn finished(&mut self, text: &str, src: Sources<'_>) -> String {
+        let source = self.passages(src);
+        let source = source.iter().map(|passage| passage.0.as_ref());
+        let checked = summary::check(text, source, &self.s.ledger, self.s.policy.summary.fidelity);
+        self.reasons
+            .retain(|reason| !matches!(reason, Reason::Unfounded(_) | Reason::Overridden(_)));
+        if checked.unfounded > 0 {
+            self.reasons.push(Reason::Unfounded(checked.unfounded));
         }
-        text
+        if checked.overridden > 0 {
+            self.reasons.push(Reason::Overridden(checked.overridden));
+        }
+        match self.first_segments(src) {
+            Some(before) => [&before.text, "\n\n", checked.text.as_str()].concat(),
+            None => checked.text,
+        }
     }
 
     /// The summary so far and one passage for each unit that goes.
@@ -242,9 +300,13 @@ impl Attempt {
                 passages.clear();
             }
         }
-        passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
-            self.patches_at(at)
-        }));
+        passages.extend(summary::passages(
+            &s.branch,
+            &going,
+            src.texts,
+            s.policy.summary.tool_results,
+            |at| self.patches_at(at),
+        ));
         if planted(Bug::CoverageHole) && passages.len() > 1 {
             passages.pop();
         }
@@ -304,12 +366,13 @@ impl Attempt {
         };
         let given = replayed.iter().map(|passage| passage.0.as_ref());
         let given = given.chain([work.chunks[at].text.as_ref()]);
-        let accepted = match summary::accept(reply, given) {
+        let as_fields = self.asks_fields(&work.route);
+        let accepted = match summary::accept(reply, given, as_fields) {
             // LangChain's middleware takes it.
             Err(Refusal::Blank)
                 if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
             {
-                Ok("")
+                Ok(String::new())
             }
             accepted => accepted,
         };
@@ -360,12 +423,13 @@ impl Attempt {
             }
         }
         let joined = parts.join("\n\n");
-        match self.judge(&joined, src) {
+        let finished = self.finished(&joined, src);
+        match self.judge(&finished, src) {
             Ok(()) => {
                 let author = Author::Model(work.route.model.clone());
                 self.summarised(
                     Summary {
-                        text: joined.into(),
+                        text: finished.into(),
                         author,
                     },
                     src,

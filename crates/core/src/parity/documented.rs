@@ -78,6 +78,7 @@ impl Peer {
             replay: self.thread.policy().preset == Preset::Nous,
             max_input: 90_000,
             max_output: 4_000,
+            takes_schema: false,
         }];
         let (texts, counter) = (&self.said, self.counter.as_ref());
         match self
@@ -98,6 +99,7 @@ impl Peer {
                 replay: false,
                 max_input: 90_000,
                 max_output: 4_000,
+                takes_schema: false,
             }],
             ..Manual::default()
         };

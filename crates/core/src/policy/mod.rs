@@ -10,9 +10,10 @@ mod resolve;
 mod tests;
 mod window;
 
+pub use crate::summary::Fidelity;
 pub use options::{
-    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
-    TriggerOption,
+    AnswerForm, Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen,
+    Rolling, Strategy, ToolResults, TriggerOption,
 };
 pub use presets::{
     ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
@@ -166,6 +167,14 @@ pub struct SummaryPolicy {
     pub max_parallel: u32,
     /// After every model failed.
     pub on_failure: OnFailure,
+    /// How tool results stand in a transcript.
+    pub tool_results: ToolResults,
+    /// What becomes of the summary so far.
+    pub rolling: Rolling,
+    /// How the model gives its answer.
+    pub form: AnswerForm,
+    /// What happens to a line of the summary that its source does not bear out.
+    pub fidelity: Fidelity,
 }
 
 /// When repeated automatic failure stops further tries.

@@ -363,6 +363,10 @@ impl<'a> Resolver<'a> {
             deadline_ms: at_least_one("deadline_ms", options.deadline_ms, DEADLINE_MS)?,
             max_parallel: at_least_one("max_parallel", options.max_parallel, MAX_PARALLEL)?,
             on_failure: options.on_failure.unwrap_or(self.preset.on_failure),
+            tool_results: options.tool_results.unwrap_or_default(),
+            rolling: options.rolling.unwrap_or_default(),
+            form: options.form.unwrap_or(self.preset.form),
+            fidelity: options.fidelity.unwrap_or(self.preset.fidelity),
         })
     }
 

@@ -3,6 +3,7 @@
 
 use std::collections::BTreeSet;
 
+use super::form;
 use super::transcript::EARLIER;
 use crate::digest::{EntityKind, entities, words};
 use crate::effect::{Finish, Refusal, Reply};
@@ -21,14 +22,16 @@ const TELLING_NAMES: usize = 8;
 /// A summary without any name of its source shares at least this many of its words.
 const SHARED_WORDS: usize = 3;
 
-/// The summary's text, or why the reply is none. `given` are the texts that the model was asked about.
+/// The summary's text, or why the reply is none. `given` are the texts that the model was asked about;
+/// `as_fields`: it was to answer with a [`form`](super::form).
 ///
 /// # Errors
 /// What is wrong with the reply.
-pub fn accept<'r, 'g>(
-    reply: &'r Reply,
+pub fn accept<'g>(
+    reply: &Reply,
     given: impl Iterator<Item = &'g str> + Clone,
-) -> Result<&'r str, Refusal> {
+    as_fields: bool,
+) -> Result<String, Refusal> {
     let text = without_thoughts(reply.text.trim());
     match reply.finish {
         Finish::Length => return Err(Refusal::CutOff),
@@ -48,7 +51,15 @@ pub fn accept<'r, 'g>(
     if is_unrelated(text, given) {
         return Err(Refusal::Unrelated);
     }
-    Ok(text)
+    if !as_fields {
+        return Ok(text.to_owned());
+    }
+    match form::rendered(text) {
+        Some(text) => Ok(text),
+        // A server that ignores the schema: a note in sections is as good.
+        None if !text.starts_with(['{', '`', '[']) => Ok(text.to_owned()),
+        None => Err(Refusal::NotTheForm),
+    }
 }
 
 /// Without the reasoning that some servers leave in the text, in front of the answer.
@@ -169,7 +180,8 @@ mod tests {
     fn check(text: &str, finish: Finish, expect: Result<&str, Refusal>) {
         let given = ["user: hello there\nassistant: hi\n"];
         let reply = reply(text, finish);
-        assert_eq!(accept(&reply, given.into_iter()), expect, "{text:?}");
+        let expect = expect.map(str::to_owned);
+        assert_eq!(accept(&reply, given.into_iter(), false), expect, "{text:?}");
     }
 
     #[test]
@@ -206,6 +218,15 @@ mod tests {
     }
 
     #[test]
+    fn a_form_is_rendered_and_half_of_one_is_none() {
+        let form = |text: &str| accept(&reply(text, Finish::Stop), std::iter::empty(), true);
+        assert_eq!(form(r#"{"goal":"Port it"}"#), Ok("## Goal\nPort it".into()));
+        assert_eq!(form("## Goal\nPort it"), Ok("## Goal\nPort it".into()));
+        assert_eq!(form(r#"{"goal":"Port"#), Err(Refusal::NotTheForm));
+        assert_eq!(form("{}"), Err(Refusal::NotTheForm));
+    }
+
+    #[test]
     fn loops_are_found_with_and_without_line_ends() {
         for text in [
             "the same line again\n".repeat(9),
@@ -230,11 +251,11 @@ mod tests {
             reply(&talk[40..600], Finish::Stop),
         );
         assert_eq!(
-            accept(&whole, [talk.as_str()].into_iter()),
+            accept(&whole, [talk.as_str()].into_iter(), false),
             Err(Refusal::Echo)
         );
         assert_eq!(
-            accept(&part, [talk.as_str()].into_iter()),
+            accept(&part, [talk.as_str()].into_iter(), false),
             Err(Refusal::Echo)
         );
     }
@@ -245,7 +266,12 @@ mod tests {
             .map(|n| format!("user: look at src/parser_{n}.rs and BUG{n:03}\n"))
             .collect();
         let about = |text: &str| {
-            accept(&reply(text, Finish::Stop), [source.as_str()].into_iter()).map(|_| ())
+            accept(
+                &reply(text, Finish::Stop),
+                [source.as_str()].into_iter(),
+                false,
+            )
+            .map(|_| ())
         };
         let story = "Once upon a time there lived an old fisherman near the cold northern sea. He owned one \
             boat, one dog and a very small garden behind his house, in which nothing but cabbage would ever grow. \

@@ -9,5 +9,5 @@ mod transcript;
 
 pub use accept::accept;
 pub use fidelity::{Checked, Fidelity, check};
-pub use prompt::{instruction, repair};
+pub use prompt::{Ask, instruction};
 pub use transcript::{CLOSE, Chunk, OPEN, Passage, chunks, document, passages};

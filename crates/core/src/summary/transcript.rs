@@ -1,11 +1,13 @@
 //! The conversation as one document: plain text, framed and escaped, cut into chunks at unit borders.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::count::TokenCounter;
 use crate::id::Ident;
 use crate::patch::{Patch, Patched};
+use crate::policy::ToolResults;
 use crate::unit::Pos;
 use crate::view::{MediaKind, MessageView, PartKind, PartRef, Role, Texts};
 use crate::window::Branch;
@@ -17,6 +19,9 @@ pub const CLOSE: &str = "</transcript>";
 
 /// What a passage that holds an earlier summary begins with.
 pub(super) const EARLIER: &str = "earlier summary";
+
+/// Characters of each end of a long result in an excerpt.
+const EXCERPT_CHARS: usize = 400;
 
 /// The text of one unit, or of an earlier summary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -38,11 +43,13 @@ pub struct Chunk {
     pub key: Ident,
 }
 
-/// One passage for each unit among `going`, in order of their first message.
+/// One passage for each unit among `going`, in order of their first message. Whatever `results` says, each
+/// message leaves at least a trace.
 pub fn passages<'p>(
     branch: &Branch,
     going: &[Pos],
     texts: &dyn Texts,
+    results: ToolResults,
     patches_at: impl Fn(Pos) -> &'p [Patch],
 ) -> Vec<Passage> {
     let is_going: BTreeSet<Pos> = going.iter().copied().collect();
@@ -65,6 +72,7 @@ pub fn passages<'p>(
                 &mut text,
                 view,
                 &Patched::new(texts, view.handle, patches_at(*member)),
+                results,
             );
         }
         out.push(Passage(text.into()));
@@ -72,7 +80,7 @@ pub fn passages<'p>(
     out
 }
 
-fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
+fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts, results: ToolResults) {
     for (index, part) in view.parts.iter().enumerate() {
         let Ok(index) = u16::try_from(index) else {
             break;
@@ -90,17 +98,39 @@ fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
             Role::Tool => "tool",
         };
         let line = match &part.kind {
-            PartKind::Text if part.inside.is_some() => format!("{text}\n"),
+            PartKind::Text if part.inside.is_some() => format!("{}\n", told(&text, results)),
             PartKind::Text => format!("{who}: {text}\n"),
             // Reasoning is the model's own way to an answer; signed blocks must not be quoted elsewhere.
             PartKind::Reasoning { .. } => continue,
             PartKind::Call { tool, .. } => format!("assistant calls {tool}: {text}\n"),
-            PartKind::Result { error: true, .. } => format!("result (error): {text}\n"),
-            PartKind::Result { .. } => format!("result: {text}\n"),
+            PartKind::Result { error: true, .. } => {
+                format!("result (error): {}\n", told(&text, results))
+            }
+            PartKind::Result { .. } => format!("result: {}\n", told(&text, results)),
             PartKind::Media(kind) => format!("[{}]\n", media(*kind)),
             PartKind::Opaque { label } => format!("[{label}]\n"),
         };
         out.push_str(&line);
+    }
+}
+
+/// A result's text as the option says.
+fn told(text: &str, results: ToolResults) -> Cow<'_, str> {
+    let chars = text.chars().count();
+    match results {
+        ToolResults::Include => text.into(),
+        ToolResults::Excerpt if chars <= 2 * EXCERPT_CHARS => text.into(),
+        ToolResults::Excerpt => {
+            let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+            let (head, tail) = (
+                &text[..at(EXCERPT_CHARS)],
+                &text[at(chars - EXCERPT_CHARS)..],
+            );
+            let left_out = chars - 2 * EXCERPT_CHARS;
+            format!("{head}\n[{left_out} characters left out]\n{tail}").into()
+        }
+        ToolResults::Omit if text.is_empty() => text.into(),
+        ToolResults::Omit => format!("[{chars} characters left out]").into(),
     }
 }
 
@@ -211,6 +241,20 @@ fn escape(text: &str) -> String {
 mod tests {
     use super::*;
     use crate::lines::QuarterBytes;
+
+    #[test]
+    fn results_are_told_as_the_option_says() {
+        let long = "长".repeat(1_000);
+        assert_eq!(told(&long, ToolResults::Include), long);
+        let excerpt = told(&long, ToolResults::Excerpt);
+        assert_eq!(excerpt.chars().filter(|c| *c == '长').count(), 800);
+        assert!(
+            excerpt.contains("\n[200 characters left out]\n"),
+            "{excerpt}"
+        );
+        assert_eq!(told("short", ToolResults::Excerpt), "short");
+        assert_eq!(told("short", ToolResults::Omit), "[5 characters left out]");
+    }
 
     #[test]
     fn chunks_hold_everything_and_fit() {

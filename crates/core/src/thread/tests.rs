@@ -11,6 +11,9 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+/// What models write, and what of it is committed.
+mod summaries;
+
 /// Answers the n-th call.
 type Model = Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>;
 
@@ -88,6 +91,7 @@ impl Scene {
             replay: false,
             max_input: 40_000,
             max_output: 4_000,
+            takes_schema: false,
         }]
     }
 
@@ -345,6 +349,7 @@ fn a_long_conversation_is_covered_by_chunks() {
         replay: false,
         max_input: 1_200,
         max_output: 500,
+        takes_schema: false,
     }];
     let report = scene.check(&routes);
     assert_eq!(report.outcome, Outcome::Compacted, "{report:?}");

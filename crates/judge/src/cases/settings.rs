@@ -196,6 +196,7 @@ impl Settings {
             max_output: self
                 .number("summarizer_model_max_output_tokens")
                 .unwrap_or(u64::MAX),
+            takes_schema: false,
         }
     }
 

@@ -113,6 +113,7 @@ pub(super) fn routes(rng: &mut Rng) -> Vec<Route> {
             replay: rng.percent(30),
             max_input: *rng.pick(&[1_000, 2_000, 8_000, 100_000]),
             max_output: *rng.pick(&[200, 4_000]),
+            takes_schema: false,
         })
         .collect()
 }
