@@ -11,6 +11,17 @@ use crate::planted::{Bug, planted};
 
 /// A text this short may repeat itself.
 const LOOP_CHARS: usize = 120;
+/// What the messages of a transcript begin with.
+const SPEAKERS: [&str; 8] = [
+    EARLIER,
+    "user: ",
+    "assistant: ",
+    "assistant calls ",
+    "result",
+    "host: ",
+    "system: ",
+    "tool: ",
+];
 /// Windows of this many characters are compared to find a loop.
 const WINDOW_CHARS: usize = 12;
 /// A shorter reply may quote what it was given as a whole.
@@ -107,21 +118,24 @@ fn repeats_itself(text: &str) -> bool {
 /// back as it was is no copy: nothing may have happened since that matters.
 fn is_copy(text: &str, given: &str) -> bool {
     let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
-    let told = |line: &str| {
-        ["user: ", "assistant: ", "result: ", "assistant calls "]
-            .iter()
-            .any(|who| line.starts_with(who))
-            && given.contains(line)
-    };
+    let told =
+        |line: &str| SPEAKERS[1..].iter().any(|who| line.starts_with(who)) && given.contains(line);
     text.len() >= ECHO_BYTES
         && (quotes(given, text) || lines().filter(|l| told(l)).count() * 2 > lines().count())
 }
 
+/// Whether `text` stands in what somebody said. An earlier summary in front of it, or the rest of one at the
+/// beginning of a chunk, is nobody's.
 fn quotes(given: &str, text: &str) -> bool {
-    given.find(text).is_some_and(|at| {
-        let line = given[..at].rfind('\n').map_or(0, |end| end + 1);
-        !given[line..].starts_with(EARLIER)
-    })
+    let Some(at) = given.find(text) else {
+        return false;
+    };
+    let line = given[at..].find('\n').map_or(given.len(), |end| at + end);
+    let mut before = given[..line].lines().rev();
+    let begins = |line: &str| SPEAKERS.iter().any(|who| line.starts_with(who));
+    before
+        .find(|line| begins(line))
+        .is_some_and(|line| !line.starts_with(EARLIER))
 }
 
 /// It names nothing that its source names and uses none of its words.
@@ -155,10 +169,11 @@ fn is_unrelated<'g>(text: &str, given: impl Iterator<Item = &'g str> + Clone) ->
     shared.len() < SHARED_WORDS
 }
 
-/// Hashes of the words that say something: five letters and more, or a pair of characters in dense scripts.
+/// Hashes of the words that say something: five letters and more, any with a digit, or a pair of characters in
+/// dense scripts.
 fn long_words(text: &str, each: &mut dyn FnMut(u64)) {
     for word in text.split(|c: char| !c.is_alphanumeric()) {
-        if word.len() >= 5 {
+        if word.len() >= 5 || word.contains(|c: char| c.is_ascii_digit()) {
             words(word, each);
         }
     }

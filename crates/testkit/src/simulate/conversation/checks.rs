@@ -222,13 +222,14 @@ impl Scene<'_> {
         if summary.author == Author::Digest {
             return Ok(());
         }
-        if !reading.made(&summary.text) {
-            return Err(format!("27: {:?} is not what the model said", summary.text));
-        }
         let new = &self.thread.records()[records..];
         let parent = new.first().and_then(|r| r.parent);
         let parent = parent.and_then(|id| self.thread.record(id));
         let earlier = parent.and_then(|r| r.summary.as_ref());
+        let policy = &self.thread.policy().summary;
+        if !reading.made(&summary.text, policy, earlier.map(|e| e.text.as_ref())) {
+            return Err(format!("27: {:?} is not what the model said", summary.text));
+        }
         if let Some(earlier) = earlier
             && !reading.has_read(earlier.text.trim_end())
         {

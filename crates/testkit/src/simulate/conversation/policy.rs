@@ -2,8 +2,8 @@
 
 use conspectus_core::effect::{Finish, Route};
 use conspectus_core::policy::{
-    Clause, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset, PruneOption,
-    PruneWhen, Strategy, TriggerOption,
+    Clause, Fidelity, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset,
+    PruneOption, PruneWhen, Rolling, Strategy, TriggerOption,
 };
 
 use crate::model::Behaviour;
@@ -92,6 +92,8 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         .filter(|_| !apart.percent(20))
         .or(Some(Placement::SystemEnd)),
         on_failure: Some(*rng.pick(&[OnFailure::Digest, OnFailure::Unchanged, OnFailure::Error])),
+        rolling: Some(*apart.pick(&[Rolling::Rewrite, Rolling::Segments])),
+        fidelity: Some(*apart.pick(&[Fidelity::Off, Fidelity::Flag, Fidelity::Cut])),
         max_summary_tokens: Some(*rng.pick(&[100, 400, 2_000])),
         max_retries: Some(rng.below(3) as u32),
         call_timeout_ms: Some(5_000),
