@@ -144,6 +144,11 @@ const SECTION_ROWS: &[Row] = &[
         "The model's window in tokens; null: what is known of the model.",
     ),
     (
+        "max_request_bytes",
+        Kind::WholeOrNull(1),
+        "Bytes that one request may have; null: whatever the server takes.",
+    ),
+    (
         "output_reserve",
         Kind::WholeOrNull(0),
         "Tokens of the window for the reply.",

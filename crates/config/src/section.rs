@@ -14,7 +14,7 @@ use crate::value::{boolean, nullable, one_of, small, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 29] = [
+pub(crate) const OPTIONS: [&str; 30] = [
     "preset",
     "enabled",
     "model_name",
@@ -37,6 +37,7 @@ pub(crate) const OPTIONS: [&str; 29] = [
     "on_failure",
     "max_summary_tokens",
     "max_context",
+    "max_request_bytes",
     "output_reserve",
     "max_retries",
     "call_timeout_ms",
@@ -170,6 +171,7 @@ impl Reader {
             "on_failure" => options.on_failure = self.word(entry, &ON_FAILURE)?,
             "max_summary_tokens" => options.max_summary_tokens = self.number(entry, 1)?,
             "max_context" => options.max_context = self.number(entry, 1)?,
+            "max_request_bytes" => options.max_request_bytes = self.number(entry, 1)?,
             "output_reserve" => options.output_reserve = self.number(entry, 0)?,
             "max_retries" => options.max_retries = self.count(entry, 0)?,
             "call_timeout_ms" => options.call_timeout_ms = self.number(entry, 1)?,

@@ -125,6 +125,9 @@ pub enum Failure {
         /// The limit, where the error says it.
         limit: Option<u64>,
     },
+    /// The request holds more bytes than the server takes: ask in smaller pieces.
+    #[error("the request holds more bytes than the server takes")]
+    TooManyBytes,
     /// Worth another try, after `retry_after_ms` if given.
     #[error("the model is not available right now: {message}")]
     Unavailable {
@@ -173,7 +176,7 @@ impl Failure {
 
     /// Whether the request was too large.
     pub fn is_context_overflow(&self) -> bool {
-        matches!(self, Self::ContextOverflow { .. })
+        matches!(self, Self::ContextOverflow { .. } | Self::TooManyBytes)
     }
 }
 

@@ -193,6 +193,7 @@ fn default_yaml_shows_every_option_at_its_default() {
         "trigger",
         "keep",
         "max_context",
+        "max_request_bytes",
         "output_reserve",
         "prune",
         "when",

@@ -171,11 +171,12 @@ fn the_other_options() {
         },
     );
     check(
-        "  max_context: 128000\n  output_reserve: 0\n  max_summary_tokens: 900\n  max_retries: 0\n  \
+        "  max_context: 128000\n  max_request_bytes: 9000\n  output_reserve: 0\n  max_summary_tokens: 900\n  max_retries: 0\n  \
          call_timeout_ms: 1000\n  deadline_ms: 2000\n  max_parallel: 1\n  strict_parity: true\n  \
          breaker: {failures: 5, cooldown_ms: 0}",
         |o| {
             o.max_context = Some(128_000);
+            o.max_request_bytes = Some(9_000);
             o.output_reserve = Some(0);
             o.max_summary_tokens = Some(900);
             o.max_retries = Some(0);

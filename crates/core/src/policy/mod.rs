@@ -199,6 +199,8 @@ pub struct Policy {
     pub window_source: WindowSource,
     /// Tokens of the window that belong to the reply.
     pub output_reserve: u64,
+    /// Bytes that one request may have; `None`: whatever the server takes.
+    pub max_request_bytes: Option<u64>,
     /// Any of these starts a compaction; empty: never by itself.
     pub triggers: Vec<Threshold>,
     /// From here on a compaction may run in the background.

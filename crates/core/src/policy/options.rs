@@ -220,6 +220,8 @@ pub struct Options {
     pub breaker_cooldown_ms: Option<u64>,
     /// The window, where the host knows better than the model's profile.
     pub max_context: Option<u64>,
+    /// Bytes that one request may have.
+    pub max_request_bytes: Option<u64>,
     /// Tokens of the window that belong to the reply.
     pub output_reserve: Option<u64>,
     /// Tools whose reads of skill files are recorded.

@@ -100,6 +100,10 @@ impl<'a> Resolver<'a> {
             window: self.window.tokens,
             window_source: self.window.source,
             output_reserve: self.window.reserve,
+            max_request_bytes: positive(
+                At::option("max_request_bytes"),
+                self.options.max_request_bytes,
+            )?,
             triggers,
             soft_tokens,
             reached: self.preset.reached,

@@ -181,7 +181,7 @@ impl Thread {
     /// Shortens the results at the end together when with them the request is more than may be sent. What is
     /// left is shared so that small ones stay whole.
     fn fit_batch(&mut self, limits: &Prune, src: Sources<'_>) {
-        let limit = self.policy.input_limit();
+        let limit = self.input_limit();
         let size = self.size(src).request;
         let Some(over) = size.checked_sub(limit).filter(|over| *over > 0) else {
             return;

@@ -8,6 +8,7 @@
 mod commit;
 mod decide;
 mod guard;
+mod limits;
 mod live;
 mod size;
 mod tail;
@@ -21,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 pub use decide::{Decision, Manual, Mode};
 pub use guard::{BreakerState, Recovery};
+pub use limits::{Learnt, Limits};
 pub use size::Size;
 
 use crate::count::{TokenCounter, Weight};
@@ -28,7 +30,7 @@ use crate::effect::{Expect, Fence, Version};
 use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
-use crate::patch::Patch;
+use crate::patch::{self, Patch};
 use crate::planted::{Bug, planted};
 use crate::policy::Policy;
 use crate::project::{self, Shape};
@@ -115,6 +117,8 @@ struct Frozen {
     /// Ids of the calls in it.
     calls: BTreeSet<CallId>,
     summary_weight: Weight,
+    /// Bytes of its texts, the summary's included.
+    bytes: u64,
     validator: Validator,
 }
 
@@ -155,6 +159,7 @@ pub struct Thread {
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
+    learnt: Learnt,
     /// No automatic attempt below this size: one was found not to pay, or the last one could not get below the
     /// trigger.
     quiet_until: Option<u64>,
@@ -187,6 +192,7 @@ impl Thread {
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
+            learnt: Learnt::default(),
             quiet_until: None,
             next_attempt: 0,
         }
@@ -455,6 +461,7 @@ impl Thread {
         for piece in &pieces {
             let (handle, edits): (_, &[Patch]) = match piece {
                 Piece::Insert(block) => {
+                    frozen.bytes += block.text.len() as u64;
                     frozen.summary_weight += src.counter.added_message(&block.text);
                     frozen.validator.block(block);
                     continue;
@@ -467,6 +474,7 @@ impl Thread {
             };
             let view = self.branch.view(at);
             frozen.messages += 1;
+            frozen.bytes += patch::bytes(view, edits);
             frozen.weight += match edits {
                 [] => self.branch.weight(at, at + 1),
                 edits => src.counter.patched(view, src.texts, edits),

@@ -16,6 +16,8 @@ pub struct Size {
     pub request: u64,
     /// Of `request`: what stands outside the messages.
     pub fixed: u64,
+    /// Bytes of all texts and media of the messages, the summary's included.
+    pub bytes: u64,
     /// Messages of the active window.
     pub messages: u64,
     /// Whether a report of the provider was used.
@@ -84,6 +86,7 @@ impl Thread {
                 .counter
                 .tokens(self.fixed.weight + messages + self.frozen.summary_weight),
             fixed: src.counter.tokens(self.fixed.weight),
+            bytes: self.frozen.bytes + self.branch.bytes(self.frozen.end, self.branch.len()),
             messages: self.frozen.messages + (self.branch.len() - self.frozen.end) as u64 + extra,
             reported: reported.is_some(),
         }
@@ -110,6 +113,13 @@ impl Thread {
             .triggers
             .iter()
             .any(|t| size.reaches(t, self.policy.reached))
+            || self.is_over_limits(size)
+    }
+
+    /// Whether what refusals taught, or the budget of bytes, asks for a compaction.
+    fn is_over_limits(&self, size: &Size) -> bool {
+        let limit = self.learnt_threshold();
+        limit.is_some_and(|limit| size.tokens >= limit) || self.is_too_long_in_bytes(size)
     }
 }
 

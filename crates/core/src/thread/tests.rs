@@ -13,6 +13,8 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+/// What the first refusal teaches.
+mod refusals;
 /// What models write, and what of it is committed.
 mod summaries;
 
