@@ -66,6 +66,8 @@ pub struct Snapshot {
     pub frozen: Arc<[Piece]>,
     /// Where the messages after it begin.
     pub frozen_end: Pos,
+    /// The summaries in force, oldest first.
+    pub summaries: Vec<Arc<str>>,
     /// What the conversation's structure tells.
     pub ledger: Ledger,
     /// Calls that the host still waits for.

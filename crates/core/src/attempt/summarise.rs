@@ -8,7 +8,7 @@ use crate::effect::{
     SummaryRequest,
 };
 use crate::id::Ident;
-use crate::parity::{self, Given};
+use crate::parity::{self, Given, Trim};
 use crate::planted::{Bug, planted};
 use crate::policy::Preset;
 use crate::project;
@@ -16,7 +16,6 @@ use crate::projection::Piece;
 use crate::record::{Author, Summary};
 use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
-use crate::unit::Pos;
 
 /// Summaries of summaries; each level is smaller than the one below.
 const MAX_LEVELS: u32 = 8;
@@ -42,6 +41,8 @@ pub(super) struct Work {
     /// Tokens of transcript a call is given.
     chunk_tokens: u64,
     repair: Option<Refusal>,
+    /// The middle was cut out of what it is given, as LangChain does; only under `strict_parity`.
+    is_shortened: bool,
     /// The model is given up for this; calls on their way may still end, for the next attempt's sake.
     given_up: Option<Failure>,
 }
@@ -69,12 +70,10 @@ impl Work {
         let summary = &attempt.s.policy.summary;
         let instruction = attempt.instruction(None);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
-        // A peer that trims makes one call of what is left.
-        let trim = summary
-            .trim_tokens
-            .filter(|_| !attempt.s.policy.follows_peer());
         let estimated = route.max_input - route.max_input / SPARE;
-        let most = estimated.min(trim.unwrap_or(u64::MAX));
+        let most = estimated.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        // A peer makes one call of what is left, whatever it holds.
+        let most = attempt.s.peer().map_or(most, |_| u64::MAX / 4);
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
@@ -86,6 +85,7 @@ impl Work {
             tries_left: summary.max_retries,
             tries_made: 0,
             repair: None,
+            is_shortened: false,
             given_up: None,
         };
         work.plan(&attempt.passages(src), attempt, src);
@@ -212,8 +212,9 @@ impl Attempt {
     /// The conversation as it was sent last, patches included.
     fn conversation(&self) -> Arc<[Piece]> {
         let s = &self.s;
-        let tail = (s.frozen_end..s.branch.len())
-            .filter_map(|at| project::tail_piece(&s.branch, at, &|at| s.was_folded(at), &s.live));
+        let tail = (s.frozen_end..s.branch.len()).filter_map(|at| {
+            project::tail_piece(&s.branch, at, &|at| s.is_left_behind(at), &s.live)
+        });
         s.frozen.iter().cloned().chain(tail).collect()
     }
 
@@ -230,18 +231,11 @@ impl Attempt {
     /// The summary so far and one passage for each unit that goes.
     fn passages(&self, src: Sources<'_>) -> Vec<Passage> {
         let s = &self.s;
-        let before = s.active.as_ref().and_then(|r| r.summary.as_ref());
-        let mut passages: Vec<Passage> = before
-            .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
-            .into_iter()
-            .collect();
-        let mut going: Vec<_> = s.plan.going().collect();
-        if let Some(given) = self.given(&going, src) {
-            going = given.messages;
-            if !given.earlier {
-                passages.clear();
-            }
+        if let Some(peer) = s.peer() {
+            return self.passages_as(peer, src);
         }
+        let mut passages: Vec<Passage> = s.summaries.iter().map(|text| earlier(text)).collect();
+        let going: Vec<_> = s.plan.going().collect();
         passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
             self.patches_at(at)
         }));
@@ -251,26 +245,74 @@ impl Attempt {
         passages
     }
 
-    /// What the preset's original would give its summariser, where it is followed and gives less than all.
-    fn given(&self, going: &[Pos], src: Sources<'_>) -> Option<Given> {
+    /// What the preset's original gives its summariser.
+    fn passages_as(&self, peer: Preset, src: Sources<'_>) -> Vec<Passage> {
         let s = &self.s;
-        let weight = |at: &Pos| {
-            src.counter
-                .patched(s.branch.view(*at), src.texts, self.patches_at(*at))
+        let whole = || Given {
+            messages: s.plan.going().collect(),
+            earlier: s.summaries.last().map(|text| text.to_string()),
+            partial: None,
         };
-        let tokens = |some: &[Pos]| src.counter.tokens(some.iter().map(weight).sum());
-        let trim = s.policy.summary.trim_tokens;
-        self.s
-            .policy
-            .follows_peer()
-            .then(|| parity::given(&s.branch, going, &tokens, trim, s.policy.preset))?
+        let given = self.given(src).unwrap_or_else(whole);
+        let patches_at = |at| match &given.partial {
+            Some((partial, patches)) if *partial == at => patches.as_slice(),
+            _ => self.patches_at(at),
+        };
+        let new = summary::passages(&s.branch, &given.messages, src.texts, patches_at);
+        let before = given.earlier.as_deref();
+        match peer {
+            Preset::Deerflow => {
+                let new: String = new.iter().map(|passage| passage.0.as_ref()).collect();
+                let trim = s.policy.summary.trim_tokens;
+                let (before, new) = parity::halves(before, &new, trim, src.counter);
+                let before = before.as_deref().map(earlier);
+                before.into_iter().chain([Passage(new.into())]).collect()
+            }
+            // Nous's earlier summaries stay beside the new one, which does not take them in.
+            Preset::Nous => new,
+            Preset::Langchain | Preset::Default => {
+                before.map(earlier).into_iter().chain(new).collect()
+            }
+        }
+    }
+
+    /// What the preset's original would give its summariser, where it is followed and gives less than all.
+    fn given(&self, src: Sources<'_>) -> Option<Given> {
+        let s = &self.s;
+        let trim = Trim {
+            preset: s.peer()?,
+            branch: &s.branch,
+            texts: src.texts,
+            counter: src.counter,
+            patches_at: &|at| self.patches_at(at),
+        };
+        let going: Vec<_> = s.plan.going().collect();
+        let earlier = s.summaries.last().map(|text| text.as_ref());
+        trim.given(&going, earlier, s.policy.summary.trim_tokens)
     }
 
     /// The summary that LangChain's middleware takes without a call when its trimming leaves nothing.
     pub(super) fn canned(&self, src: Sources<'_>) -> Option<&'static str> {
-        let going: Vec<_> = self.s.plan.going().collect();
-        let is_empty = self.given(&going, src)?.messages.is_empty();
-        is_empty.then_some(parity::NOTHING_LEFT)
+        self.given(src)?.is_empty().then_some(parity::NOTHING_LEFT)
+    }
+
+    /// What a peer does after the provider said that it was too much: LangChain cuts the middle out, once.
+    fn shrink_as(&self, peer: Preset, work: &mut Work, src: Sources<'_>) -> bool {
+        let [chunk] = work.chunks.as_mut_slice() else {
+            return false;
+        };
+        if peer != Preset::Langchain || work.is_shortened || work.route.replay {
+            return false;
+        }
+        work.is_shortened = true;
+        let Some(text) = parity::shortened(&chunk.text, work.route.max_input, src.counter) else {
+            return false;
+        };
+        let key = chunk.key.then(Ident::of(&text));
+        let text = text.into();
+        *chunk = Chunk { text, key };
+        work.states = vec![State::Ready];
+        true
     }
 
     /// Something happened to a call or the cache.
@@ -297,14 +339,9 @@ impl Attempt {
     }
 
     fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
-        let accepted = match summary::accept(reply) {
-            // LangChain's middleware takes it.
-            Err(Refusal::Blank)
-                if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
-            {
-                Ok("")
-            }
-            accepted => accepted,
+        let accepted = match self.s.peer() {
+            Some(peer) => parity::accept(reply, peer),
+            None => summary::accept(reply),
         };
         match accepted {
             Ok(text) => {
@@ -360,10 +397,7 @@ impl Attempt {
                 if parts.len() > 1 && work.level < MAX_LEVELS && work.condenses(&joined, src) =>
             {
                 work.level += 1;
-                let passages: Vec<_> = parts
-                    .into_iter()
-                    .map(|p| Passage(format!("earlier summary: {p}\n").into()))
-                    .collect();
+                let passages: Vec<_> = parts.into_iter().map(|p| earlier(&p)).collect();
                 work.plan(&passages, self, src);
                 self.phase = Phase::Working(Box::new(work));
             }
@@ -384,7 +418,14 @@ impl Attempt {
             work.states[at] = State::Failed;
             return self.pass_on(work, src);
         }
-        if failure.is_context_overflow() && work.shrink(&failure) {
+        if failure.is_context_overflow()
+            && let Some(peer) = self.s.peer()
+            && self.shrink_as(peer, &mut work, src)
+        {
+            self.phase = Phase::Working(Box::new(work));
+            return;
+        }
+        if failure.is_context_overflow() && self.s.peer().is_none() && work.shrink(&failure) {
             self.outbox
                 .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
             work.level = 0;
@@ -472,6 +513,11 @@ impl Work {
         let smaller = (self.chunk_tokens / 2).min(limit).max(LEAST_CHUNK_TOKENS);
         std::mem::replace(&mut self.chunk_tokens, smaller) > smaller
     }
+}
+
+/// What a summary is given as.
+fn earlier(summary: &str) -> Passage {
+    Passage(format!("earlier summary: {summary}\n").into())
 }
 
 fn count(n: usize) -> u32 {
