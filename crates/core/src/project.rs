@@ -47,7 +47,9 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
         blocks.extend(blocks.clone());
     }
     let leading = branch.leading_system();
-    let prompt = in_prompt(branch, &blocks, shape.placement).filter(|(at, _)| *at < end);
+    // Only a peer folds the system prompt.
+    let prompt = in_prompt(branch, &blocks, shape.placement)
+        .filter(|(at, _)| *at < end && !(shape.is_folded)(*at));
     if prompt.is_some() {
         blocks.clear();
     }

@@ -39,7 +39,9 @@ impl Snapshot {
         src: Sources<'_>,
     ) -> Weight {
         let shown = frame::all_blocks(&self.shown(summary), placement);
-        if let Some((at, patch)) = in_prompt(&self.branch, &shown, placement) {
+        let stays = |at: Pos| matches!(self.plan.fates[at], Fate::Stays(_));
+        let prompt = in_prompt(&self.branch, &shown, placement);
+        if let Some((at, patch)) = prompt.filter(|(at, _)| stays(*at)) {
             let view = self.branch.view(at);
             let alone = src.counter.message(view, src.texts);
             let with = src.counter.patched(view, src.texts, &[patch]);

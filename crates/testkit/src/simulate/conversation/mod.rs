@@ -119,11 +119,13 @@ impl Fault {
 
     /// A loss of the peer that `docs/presets.md` lists: its cut splits calls and answers (1, 2 and, where the
     /// provider asks for turns, 4) and protects neither system messages (5) nor the request (6) nor what is pinned or
-    /// awaited (7), and may leave nothing (8); what it gives is one call, whatever it holds (23), and it takes any
+    /// awaited (7), and may leave nothing (8); what it gives is one call, whatever it holds (23),
+    /// if anything (25), and it takes any
     /// answer with a text (27).
     pub fn is_the_peers(&self) -> bool {
         let listed = match self.number() {
             "1" | "2" | "4" | "5" | "6" | "7" | "8" => true,
+            "25" => self.what.contains("an empty transcript"),
             "23" => self.what.contains("a request of"),
             "27" => self.what.ends_with("was accepted"),
             _ => false,
