@@ -148,6 +148,7 @@ impl Model {
             window: self.window,
             max_output: self.max_output,
             learnt: false,
+            provider: self.provider.clone(),
         }
     }
 

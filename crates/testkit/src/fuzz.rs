@@ -344,6 +344,7 @@ pub fn config(data: &[u8]) {
         window: Some(100_000),
         max_output: Some(4_096),
         learnt: false,
+        provider: None,
     };
     for profile in [profile, config.run_model(None).unwrap_or_default()] {
         match config

@@ -41,7 +41,7 @@ fn is_deerflow(policy: &Policy) {
     assert_eq!(policy.reached, Reached::AtLeast);
     // "Counts tokens in the message history plus the existing summary_text."
     assert_eq!(policy.counted, Counted::MessagesAndSummary);
-    assert_eq!(policy.usage, UsageRule::Ignore);
+    assert_eq!(policy.usage, UsageRule::Scale);
     // "Static handling rules live in a separate system message."
     assert_eq!(policy.placement, Placement::Front);
     assert_eq!(policy.prune, None);

@@ -18,6 +18,7 @@ fn model() -> ModelProfile {
         window: Some(100_000),
         max_output: Some(16_000),
         learnt: false,
+        provider: None,
     }
 }
 

@@ -117,8 +117,11 @@ impl Attempt {
     /// A model's text, judged by size.
     ///
     /// # Errors
-    /// It is over its cap or replaces nothing.
+    /// It is over its cap or replaces nothing. The peers do not look.
     pub(super) fn judge(&self, text: &str, src: Sources<'_>) -> Result<(), Failure> {
+        if self.s.peer().is_some() {
+            return Ok(());
+        }
         if src.counter.tokens(src.counter.text(text)) > self.s.policy.summary.max_tokens {
             return Err(Failure::NotASummary(Refusal::TooLong));
         }

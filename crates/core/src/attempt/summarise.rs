@@ -3,21 +3,14 @@
 use std::sync::Arc;
 
 use super::{Attempt, Phase};
-use crate::effect::{
-    CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route, SummaryInput,
-    SummaryRequest,
-};
+use crate::effect::{CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route};
 use crate::id::Ident;
-use crate::outcome::Reason;
-use crate::parity::{self, Given};
+use crate::parity;
 use crate::planted::{Bug, planted};
-use crate::policy::{AnswerForm, Preset, Rolling};
-use crate::project;
-use crate::projection::Piece;
+use crate::policy::Preset;
 use crate::record::{Author, Summary};
-use crate::summary::{self, Ask, Chunk, Passage};
+use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
-use crate::unit::Pos;
 
 /// Summaries of summaries; each level is smaller than the one below.
 const MAX_LEVELS: u32 = 8;
@@ -34,15 +27,17 @@ const LEAST_CHUNK_TOKENS: u64 = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Work {
     candidate: usize,
-    route: Route,
-    chunks: Vec<Chunk>,
+    pub(super) route: Route,
+    pub(super) chunks: Vec<Chunk>,
     states: Vec<State>,
-    level: u32,
+    pub(super) level: u32,
     tries_left: u32,
     tries_made: u32,
     /// Tokens of transcript a call is given.
     chunk_tokens: u64,
-    repair: Option<Refusal>,
+    pub(super) repair: Option<Refusal>,
+    /// The middle was cut out of what it is given, as LangChain does; only under `strict_parity`.
+    pub(super) is_shortened: bool,
     /// The model is given up for this; calls on their way may still end, for the next attempt's sake.
     given_up: Option<Failure>,
 }
@@ -70,12 +65,10 @@ impl Work {
         let summary = &attempt.s.policy.summary;
         let instruction = attempt.instruction(None, &route, 0, src);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
-        // A peer that trims makes one call of what is left.
-        let trim = summary
-            .trim_tokens
-            .filter(|_| !attempt.s.policy.follows_peer());
         let estimated = route.max_input - route.max_input / SPARE;
-        let most = estimated.min(trim.unwrap_or(u64::MAX));
+        let most = estimated.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        // A peer makes one call of what is left, whatever it holds.
+        let most = attempt.s.peer().map_or(most, |_| u64::MAX / 4);
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
@@ -87,6 +80,7 @@ impl Work {
             tries_left: summary.max_retries,
             tries_made: 0,
             repair: None,
+            is_shortened: false,
             given_up: None,
         };
         work.plan(&attempt.passages(src), attempt, src);
@@ -177,162 +171,23 @@ impl Attempt {
         started
     }
 
-    fn request(&self, work: &Work, at: usize, src: Sources<'_>) -> SummaryRequest {
-        let as_fields = self.asks_fields(&work.route);
-        let instruction = self.instruction(work.repair, &work.route, work.level, src);
-        let max_output_tokens = self.room_for_text(src).min(work.route.max_output);
-        let (input, input_tokens) = if work.route.replay && work.level == 0 {
-            let tokens = self.replay_tokens(&instruction, src);
-            let conversation = self.conversation();
-            (
-                SummaryInput::Replay {
-                    conversation,
-                    instruction: instruction.into(),
-                },
-                tokens,
-            )
-        } else {
-            let document = summary::document(&work.chunks[at]);
-            let weight = src.counter.added_message(&document) + src.counter.text(&instruction);
-            let input = SummaryInput::Transcript {
-                system: instruction.into(),
-                document: document.into(),
-            };
-            (input, src.counter.tokens(weight))
+    /// What a peer does after the provider said that it was too much: LangChain cuts the middle out, once.
+    fn shrink_as(&self, peer: Preset, work: &mut Work, src: Sources<'_>) -> bool {
+        let [chunk] = work.chunks.as_mut_slice() else {
+            return false;
         };
-        SummaryRequest {
-            input,
-            input_tokens,
-            max_output_tokens,
-            as_fields,
+        if peer != Preset::Langchain || work.is_shortened || work.route.replay {
+            return false;
         }
-    }
-
-    /// What the conversation and the instruction behind it hold, whatever part of it the policy counts.
-    fn replay_tokens(&self, instruction: &str, src: Sources<'_>) -> u64 {
-        let size = &self.s.size;
-        size.tokens.max(size.request) + src.counter.tokens(src.counter.text(instruction))
-    }
-
-    /// The conversation as it was sent last, patches included.
-    fn conversation(&self) -> Arc<[Piece]> {
-        let s = &self.s;
-        let tail = (s.frozen_end..s.branch.len())
-            .filter_map(|at| project::tail_piece(&s.branch, at, &|at| s.was_folded(at), &s.live));
-        s.frozen.iter().cloned().chain(tail).collect()
-    }
-
-    fn instruction(
-        &self,
-        repair: Option<Refusal>,
-        route: &Route,
-        level: u32,
-        src: Sources<'_>,
-    ) -> String {
-        summary::instruction(&Ask {
-            custom: self.s.policy.summary.prompt.as_deref(),
-            focus: self.s.focus.as_deref(),
-            max_tokens: self.room_for_text(src),
-            as_fields: self.asks_fields(route),
-            // Partial summaries of this time are merged; the segments that stay are not among them.
-            continues: level == 0 && self.first_segments(src).is_some(),
-            repair,
-        })
-    }
-
-    /// The host's own prompt says itself how it wants the answer.
-    fn asks_fields(&self, route: &Route) -> bool {
-        let s = &self.s.policy.summary;
-        route.takes_schema && s.form == AnswerForm::Fields && s.prompt.is_none()
-    }
-
-    /// The summary so far, where it stays and a segment is added: a model wrote it and it leaves room for as
-    /// much again.
-    fn first_segments(&self, src: Sources<'_>) -> Option<&Summary> {
-        let s = &self.s;
-        let before = s.active.as_ref()?.summary.as_ref()?;
-        let size = src.counter.tokens(src.counter.text(&before.text));
-        let stays = s.policy.summary.rolling == Rolling::Segments
-            && matches!(before.author, Author::Model(_))
-            && size <= s.policy.summary.max_tokens / 2;
-        stays.then_some(before)
-    }
-
-    /// Tokens that the model's own text may have.
-    fn room_for_text(&self, src: Sources<'_>) -> u64 {
-        let kept = self.first_segments(src).map_or(0, |before| {
-            src.counter.tokens(src.counter.text(&before.text))
-        });
-        self.s.policy.summary.max_tokens.saturating_sub(kept)
-    }
-
-    /// What is committed of the model's `text`: behind the segments that stay, and checked against its source.
-    fn finished(&mut self, text: &str, src: Sources<'_>) -> String {
-        let source = self.passages(src);
-        let source = source.iter().map(|passage| passage.0.as_ref());
-        let checked = summary::check(text, source, &self.s.ledger, self.s.policy.summary.fidelity);
-        self.reasons
-            .retain(|reason| !matches!(reason, Reason::Unfounded(_) | Reason::Overridden(_)));
-        if checked.unfounded > 0 {
-            self.reasons.push(Reason::Unfounded(checked.unfounded));
-        }
-        if checked.overridden > 0 {
-            self.reasons.push(Reason::Overridden(checked.overridden));
-        }
-        match self.first_segments(src) {
-            Some(before) => [&before.text, "\n\n", checked.text.as_str()].concat(),
-            None => checked.text,
-        }
-    }
-
-    /// The summary so far and one passage for each unit that goes.
-    fn passages(&self, src: Sources<'_>) -> Vec<Passage> {
-        let s = &self.s;
-        let before = s.active.as_ref().and_then(|r| r.summary.as_ref());
-        let mut passages: Vec<Passage> = before
-            .map(|summary| Passage::earlier(&summary.text))
-            .into_iter()
-            .collect();
-        let mut going: Vec<_> = s.plan.going().collect();
-        if let Some(given) = self.given(&going, src) {
-            going = given.messages;
-            if !given.earlier {
-                passages.clear();
-            }
-        }
-        passages.extend(summary::passages(
-            &s.branch,
-            &going,
-            src.texts,
-            s.policy.summary.tool_results,
-            |at| self.patches_at(at),
-        ));
-        if planted(Bug::CoverageHole) && passages.len() > 1 {
-            passages.pop();
-        }
-        passages
-    }
-
-    /// What the preset's original would give its summariser, where it is followed and gives less than all.
-    fn given(&self, going: &[Pos], src: Sources<'_>) -> Option<Given> {
-        let s = &self.s;
-        let weight = |at: &Pos| {
-            src.counter
-                .patched(s.branch.view(*at), src.texts, self.patches_at(*at))
+        work.is_shortened = true;
+        let Some(text) = parity::shortened(&chunk.text, work.route.max_input, src.counter) else {
+            return false;
         };
-        let tokens = |some: &[Pos]| src.counter.tokens(some.iter().map(weight).sum());
-        let trim = s.policy.summary.trim_tokens;
-        self.s
-            .policy
-            .follows_peer()
-            .then(|| parity::given(&s.branch, going, &tokens, trim, s.policy.preset))?
-    }
-
-    /// The summary that LangChain's middleware takes without a call when its trimming leaves nothing.
-    pub(super) fn canned(&self, src: Sources<'_>) -> Option<&'static str> {
-        let going: Vec<_> = self.s.plan.going().collect();
-        let is_empty = self.given(&going, src)?.messages.is_empty();
-        is_empty.then_some(parity::NOTHING_LEFT)
+        let key = chunk.key.then(Ident::of(&text));
+        let text = text.into();
+        *chunk = Chunk { text, key };
+        work.states = vec![State::Ready];
+        true
     }
 
     /// Something happened to a call or the cache.
@@ -359,24 +214,7 @@ impl Attempt {
     }
 
     fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
-        // A replayed conversation is not in the chunk.
-        let replayed = match work.chunks[at].text.is_empty() {
-            true => self.passages(src),
-            false => Vec::new(),
-        };
-        let given = replayed.iter().map(|passage| passage.0.as_ref());
-        let given = given.chain([work.chunks[at].text.as_ref()]);
-        let as_fields = self.asks_fields(&work.route);
-        let accepted = match summary::accept(reply, given, as_fields) {
-            // LangChain's middleware takes it.
-            Err(Refusal::Blank)
-                if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
-            {
-                Ok(String::new())
-            }
-            accepted => accepted,
-        };
-        match accepted {
+        match self.read(&work, at, reply, src) {
             Ok(text) => {
                 let text: Arc<str> = text.into();
                 self.outbox
@@ -460,7 +298,14 @@ impl Attempt {
             work.states[at] = State::Failed;
             return self.pass_on(work, src);
         }
-        if failure.is_context_overflow() && work.shrink(&failure) {
+        if failure.is_context_overflow()
+            && let Some(peer) = self.s.peer()
+            && self.shrink_as(peer, &mut work, src)
+        {
+            self.phase = Phase::Working(Box::new(work));
+            return;
+        }
+        if failure.is_context_overflow() && self.s.peer().is_none() && work.shrink(&failure) {
             self.outbox
                 .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
             work.level = 0;

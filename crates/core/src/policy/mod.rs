@@ -49,6 +49,8 @@ pub struct ModelProfile {
     pub max_output: Option<u64>,
     /// Whether `window` was learnt from an error.
     pub learnt: bool,
+    /// Its provider, as replies name it (`response_metadata.model_provider`).
+    pub provider: Option<Arc<str>>,
 }
 
 /// A trigger clause in numbers: reached when all of its sizes are reached.
@@ -88,8 +90,8 @@ pub enum Counted {
 pub enum UsageRule {
     /// The last valid report anchors the size; only what came after it is estimated.
     Anchor,
-    /// LangChain's scaling of the estimate by the last reported total ([`scaled_total`](crate::count::scaled_total)).
-    /// The trigger does not read it yet: it counts as [`UsageRule::Ignore`] does.
+    /// LangChain's scaling of the estimate by the last reported total ([`Scaling`](crate::count::Scaling)); the
+    /// newest reply's own total reaches a trigger too, where the model's provider is known to have written it.
     Scale,
     /// Not at all.
     Ignore,
@@ -211,6 +213,9 @@ pub struct Policy {
     pub counted: Counted,
     /// How reported usage takes part.
     pub usage: UsageRule,
+    /// The model's provider, as replies name it.
+    #[serde(default)]
+    pub provider: Option<Arc<str>>,
     /// The counter, unless the host gave one.
     pub counter: CounterChoice,
     /// What stays.

@@ -167,7 +167,6 @@ const DEERFLOW: PresetValues = PresetValues {
     trigger: DefaultTrigger::Required,
     empty_trigger_is_never: false,
     counted: Counted::MessagesAndSummary,
-    usage: UsageRule::Ignore,
     placement: Placement::Front,
     on_failure: OnFailure::Unchanged,
     max_summary_tokens: 1500,

@@ -109,6 +109,7 @@ impl<'a> Resolver<'a> {
             reached: self.preset.reached,
             counted: self.preset.counted,
             usage: self.preset.usage,
+            provider: self.model.provider.clone(),
             counter: counter(self.preset.counter, options.anthropic),
             keep,
             prune,
@@ -354,10 +355,7 @@ impl<'a> Resolver<'a> {
             model: options.model.clone(),
             prompt: options.summary_prompt.clone(),
             max_tokens: self.summary_cap(triggers)?,
-            trim_tokens: positive(
-                At::option("trim_tokens_to_summarize"),
-                options.trim_tokens.unwrap_or(self.preset.trim_tokens),
-            )?,
+            trim_tokens: positive(At::option("trim_tokens_to_summarize"), trim_tokens(options))?,
             max_retries,
             call_timeout_ms: at_least_one(
                 "call_timeout_ms",
@@ -452,6 +450,15 @@ fn skill_read_tools(options: &Options) -> Vec<Arc<str>> {
             .iter()
             .map(|name| Arc::from(*name))
             .collect(),
+    }
+}
+
+/// deer-flow's factory passes over an explicit nothing, so that it trims all the same.
+fn trim_tokens(options: &Options) -> Option<u64> {
+    let unsaid = options.preset.values().trim_tokens;
+    match options.trim_tokens {
+        Some(None) if peer_losses(options) && options.preset == Preset::Deerflow => unsaid,
+        said => said.unwrap_or(unsaid),
     }
 }
 

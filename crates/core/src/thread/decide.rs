@@ -376,6 +376,7 @@ impl Thread {
             weights: self.weights(),
             frozen: self.frozen.pieces.clone(),
             frozen_end: self.frozen.end,
+            summaries: self.summaries_in_force(),
             ledger: self.ledger.clone(),
             pending: self.pending.clone(),
             policy: self.policy.clone(),

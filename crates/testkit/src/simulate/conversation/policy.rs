@@ -1,10 +1,13 @@
 //! Random policies and models.
 
+use std::sync::Arc;
+
 use conspectus_core::effect::{Finish, Route};
 use conspectus_core::policy::{
     Clause, Fidelity, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset,
     PruneOption, PruneWhen, Rolling, Strategy, TriggerOption,
 };
+use conspectus_core::view::{MessageView, Role};
 
 use crate::model::Behaviour;
 use crate::rng::Rng;
@@ -19,6 +22,33 @@ pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
     }
     let resolved = Policy::resolve(&Options::default(), &ModelProfile::default());
     resolved.expect("the defaults resolve").policy
+}
+
+/// In some lives every reply names its provider, and often says how large it was, which LangChain's scaling reads.
+/// Dice of their own, so that a seed's other choices are those of before.
+pub(super) fn reported(
+    mut views: Vec<MessageView>,
+    policy: &mut Policy,
+    seed: u64,
+) -> Vec<MessageView> {
+    let mut rng = Rng::new(seed ^ 0x5ca1e);
+    if !rng.percent(40) {
+        return views;
+    }
+    let provider = Some(Arc::from("p"));
+    policy.provider = provider.clone().filter(|_| rng.percent(50));
+    let other = Some(Arc::from("q")).filter(|_| rng.percent(10));
+    for view in views.iter_mut().filter(|v| v.role == Role::Assistant) {
+        let usage = view.usage.get_or_insert_default();
+        usage.provider = provider.clone();
+        if rng.percent(40) {
+            usage.reported_total = Some(rng.below(4_000) as u64);
+        }
+        if other.is_some() && rng.percent(20) {
+            usage.provider = other.clone();
+        }
+    }
+    views
 }
 
 fn options(rng: &mut Rng, tokens: u64) -> Options {
