@@ -421,6 +421,7 @@ pub fn frame_target(data: &[u8]) {
         Placement::Front,
         Placement::Message,
         Placement::System,
+        Placement::SystemEnd,
     ] {
         let blocks = frame::blocks(&text, placement);
         for block in &blocks {
