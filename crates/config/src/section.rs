@@ -48,7 +48,7 @@ pub(crate) const OPTIONS: [&str; 30] = [
 ];
 
 /// Two names of one option: the seed's and Nous's.
-const SAME: [(&str, &str); 3] = [
+pub(crate) const SAME: [(&str, &str); 3] = [
     ("keep", "keep_recent"),
     ("trigger", "max_context_tokens"),
     ("model_name", "summary_model"),
@@ -64,6 +64,8 @@ pub(crate) const PRUNE: [&str; 8] = [
     "duplicates",
     "keep_recent_results",
 ];
+
+pub(crate) const BREAKER: [&str; 2] = ["failures", "cooldown_ms"];
 
 /// Presets by name.
 pub(crate) const PRESETS: [(&str, Preset); 4] = [
@@ -118,17 +120,16 @@ pub(crate) fn read(file: &Arc<str>, section: &Entry) -> Result<Section, ConfigEr
 }
 
 impl Reader {
-    fn option(&mut self, entry: &Entry, options: &mut Options) -> Result<(), ConfigError> {
+    /// Reads one option of the section over what is known so far.
+    pub(crate) fn option(
+        &mut self,
+        entry: &Entry,
+        options: &mut Options,
+    ) -> Result<(), ConfigError> {
         let key = entry.key.as_str();
-        // The core's name, where it differs.
-        let name = match key {
-            "model_name" | "summary_model" => "model",
-            "keep_recent" => "keep",
-            "max_context_tokens" => "trigger",
-            key => key,
-        };
         if OPTIONS.contains(&key) {
-            self.places.set(name, self.places.in_file(entry.line, key));
+            let place = self.places.in_file(entry.line, key);
+            self.places.set(core_name(key), place);
         }
         match key {
             "preset" => {}
@@ -210,6 +211,10 @@ impl Reader {
         for entry in entries {
             let key = entry.key.as_str();
             let path = below("prune", key);
+            if PRUNE.contains(&key) {
+                let place = self.places.in_file(entry.line, &path);
+                self.places.set(&path, place);
+            }
             match key {
                 "when" => {
                     let words = [
@@ -261,7 +266,7 @@ impl Reader {
                     options.breaker_cooldown_ms = Some(self.value(entry, &path, |n| whole(n, 0))?);
                 }
                 _ => {
-                    self.unknown(entry, "breaker", &["failures", "cooldown_ms"])?;
+                    self.unknown(entry, "breaker", &BREAKER)?;
                     continue;
                 }
             }
@@ -320,8 +325,11 @@ impl Reader {
             } else {
                 (name_b, b.line, (name_a, a.line))
             };
-            let other = format!("{SECTION}.{first}");
-            return Err(self.fail(second.1, second.0, Problem::Both { other, line }));
+            let problem = Problem::Both {
+                other: format!("{SECTION}.{first}"),
+                line: Some(line),
+            };
+            return Err(self.fail(second.1, second.0, problem));
         }
         Ok(())
     }
@@ -380,6 +388,16 @@ const ON_FAILURE: [(&str, OnFailure); 3] = [
     ("unchanged", OnFailure::Unchanged),
     ("error", OnFailure::Error),
 ];
+
+/// The core's name of an option, where it differs.
+pub(crate) fn core_name(key: &str) -> &str {
+    match key {
+        "model_name" | "summary_model" => "model",
+        "keep_recent" => "keep",
+        "max_context_tokens" => "trigger",
+        key => key,
+    }
+}
 
 fn is_legacy(key: &str) -> bool {
     key.starts_with("preserve_recent_skill_")
