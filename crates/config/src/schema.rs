@@ -154,6 +154,11 @@ const SECTION_ROWS: &[Row] = &[
         "When failures in a row stop further tries for a while.",
     ),
     (
+        "redact",
+        Kind::MapOrBoolean(REDACT_ROWS),
+        "Secrets are taken out of summary requests, summaries, records and messages; on unless said.",
+    ),
+    (
         "strict_parity",
         Kind::Boolean,
         "Do what the preset's original does even where it loses; for comparison.",
@@ -210,6 +215,20 @@ const BREAKER_ROWS: &[Row] = &[
         "Failed automatic compactions in a row that open it.",
     ),
     ("cooldown_ms", Kind::Whole(0), "How long it stays open."),
+];
+
+const REDACT_ROWS: &[Row] = &[
+    ("enabled", Kind::Boolean, "On or off."),
+    (
+        "patterns",
+        Kind::Texts,
+        "Regular expressions of further secrets.",
+    ),
+    (
+        "allow",
+        Kind::Texts,
+        "Regular expressions: what one matches as a whole is no secret.",
+    ),
 ];
 
 const MODEL_ROWS: &[Row] = &[
@@ -402,6 +421,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::models::{FIELDS, PRICES};
+    use crate::redact::REDACT;
     use crate::section::{OPTIONS, PRUNE};
     use crate::value::{parse_real, parse_whole};
     use crate::yaml::{self, Node};
@@ -417,6 +437,7 @@ mod tests {
         let names = |rows: &[Row]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
         assert_eq!(names(SECTION_ROWS), OPTIONS);
         assert_eq!(names(PRUNE_ROWS), PRUNE);
+        assert_eq!(names(REDACT_ROWS), REDACT);
         assert_eq!(names(MODEL_ROWS), FIELDS);
         assert_eq!(names(PRICE_ROWS), PRICES);
     }

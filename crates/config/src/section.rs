@@ -14,7 +14,7 @@ use crate::value::{boolean, nullable, one_of, small, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 25] = [
+pub(crate) const OPTIONS: [&str; 26] = [
     "preset",
     "enabled",
     "model_name",
@@ -39,6 +39,7 @@ pub(crate) const OPTIONS: [&str; 25] = [
     "deadline_ms",
     "max_parallel",
     "breaker",
+    "redact",
     "strict_parity",
 ];
 
@@ -168,6 +169,7 @@ impl Reader {
             "deadline_ms" => options.deadline_ms = self.number(entry, 1)?,
             "max_parallel" => options.max_parallel = self.count(entry, 1)?,
             "breaker" => self.breaker(entry, options)?,
+            "redact" => self.redact(entry, &mut options.redact)?,
             "strict_parity" => options.strict_parity = self.value(entry, key, boolean)?,
             "summary_count" | "compaction_in_progress" => {
                 let place = self.places.in_file(entry.line, key);

@@ -155,7 +155,7 @@ impl Attempt {
             patches,
             summary,
             placement,
-            ledger: self.s.ledger.clone(),
+            ledger: self.s.ledger.redacted(&self.s.policy.redact),
             measured,
             moment: self.s.moment,
             why,

@@ -14,6 +14,7 @@ use crate::policy::Preset;
 use crate::project;
 use crate::projection::Piece;
 use crate::record::{Author, Summary};
+use crate::redact::{Redactor, Shown};
 use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
 use crate::unit::Pos;
@@ -116,7 +117,13 @@ impl Work {
         if !(self.route.replay && self.level == 0) {
             let salt = Ident::of(self.route.model.as_deref().unwrap_or(""))
                 .then(Ident::of(&attempt.instruction(None)));
-            self.chunks = summary::chunks(passages, self.chunk_tokens, src.counter, salt);
+            self.chunks = summary::chunks(
+                passages,
+                self.chunk_tokens,
+                src.counter,
+                salt,
+                &attempt.redactor(),
+            );
         }
         self.states = vec![State::Asked; self.chunks.len()];
         attempt
@@ -224,12 +231,13 @@ impl Attempt {
         if let Some(refusal) = repair {
             text.push_str(&summary::repair(refusal));
         }
-        text
+        self.s.policy.redact.redact(&text).into_owned()
     }
 
     /// The summary so far and one passage for each unit that goes.
     fn passages(&self, src: Sources<'_>) -> Vec<Passage> {
         let s = &self.s;
+        let redactor = self.redactor();
         let before = s.active.as_ref().and_then(|r| r.summary.as_ref());
         let mut passages: Vec<Passage> = before
             .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
@@ -242,13 +250,23 @@ impl Attempt {
                 passages.clear();
             }
         }
-        passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
-            self.patches_at(at)
-        }));
+        let shown = |at: Pos| {
+            let handle = s.branch.view(at).handle;
+            Shown::patched(src.texts, &redactor, handle, self.patches_at(at))
+        };
+        passages.extend(summary::passages(&s.branch, &going, shown));
         if planted(Bug::CoverageHole) && passages.len() > 1 {
             passages.pop();
         }
         passages
+    }
+
+    /// What takes secrets out of what a model is given.
+    fn redactor(&self) -> Redactor {
+        if planted(Bug::SecretShown) {
+            return Redactor::off();
+        }
+        self.s.policy.redact.clone()
     }
 
     /// What the preset's original would give its summariser, where it is followed and gives less than all.
@@ -345,12 +363,13 @@ impl Attempt {
             }
         }
         let joined = parts.join("\n\n");
+        let joined = self.s.policy.redact.redact(&joined);
         match self.judge(&joined, src) {
             Ok(()) => {
                 let author = Author::Model(work.route.model.clone());
                 self.summarised(
                     Summary {
-                        text: joined.into(),
+                        text: joined.as_ref().into(),
                         author,
                     },
                     src,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::count::TokenCounter;
 use crate::id::Ident;
-use crate::patch::{Patch, Patched};
+use crate::redact::Redactor;
 use crate::unit::Pos;
 use crate::view::{MediaKind, MessageView, PartKind, PartRef, Role, Texts};
 use crate::window::Branch;
@@ -28,12 +28,12 @@ pub struct Chunk {
     pub key: Ident,
 }
 
-/// One passage for each unit among `going`, in order of their first message.
-pub fn passages<'p>(
+/// One passage for each unit among `going`, in order of their first message. `shown` gives the texts of the message
+/// at a position as the model may see them: shortened, without secrets.
+pub fn passages<T: Texts>(
     branch: &Branch,
     going: &[Pos],
-    texts: &dyn Texts,
-    patches_at: impl Fn(Pos) -> &'p [Patch],
+    shown: impl Fn(Pos) -> T,
 ) -> Vec<Passage> {
     let is_going: BTreeSet<Pos> = going.iter().copied().collect();
     let mut told = BTreeSet::new();
@@ -50,12 +50,7 @@ pub fn passages<'p>(
             .iter()
             .filter(|m| is_going.contains(m))
         {
-            let view = branch.view(*member);
-            describe(
-                &mut text,
-                view,
-                &Patched::new(texts, view.handle, patches_at(*member)),
-            );
+            describe(&mut text, branch.view(*member), &shown(*member));
         }
         out.push(Passage(text.into()));
     }
@@ -104,12 +99,14 @@ fn media(kind: MediaKind) -> &'static str {
 }
 
 /// The passages in chunks of at most `max_tokens`, in order. A passage that alone is too long is split at line
-/// ends, so nothing is left out. `salt` goes into the keys: what else the result depends on.
+/// ends, so nothing is left out. `salt` goes into the keys: what else the result depends on. What matches only as it
+/// is spelled here, or since its neighbour stands in another chunk, is taken out last.
 pub fn chunks(
     passages: &[Passage],
     max_tokens: u64,
     counter: &dyn TokenCounter,
     salt: Ident,
+    redactor: &Redactor,
 ) -> Vec<Chunk> {
     let size = |text: &str| counter.tokens(counter.text(text));
     let mut out = Vec::new();
@@ -118,8 +115,9 @@ pub fn chunks(
     let mut flush = |text: &mut String| {
         // Parts are rounded, so together they can be a little more than their sum.
         for text in split(&std::mem::take(text), max_tokens, &size) {
-            let key = salt.then(Ident::of(text));
-            let text = Arc::from(text);
+            let text = redactor.redact(text);
+            let key = salt.then(Ident::of(&text));
+            let text = Arc::from(text.as_ref());
             out.push(Chunk { text, key });
         }
     };
@@ -209,7 +207,13 @@ mod tests {
             .collect();
         let whole: String = passages.iter().map(|p| escape(&p.0)).collect();
         for max in [1, 7, 40, 10_000] {
-            let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY);
+            let chunks = chunks(
+                &passages,
+                max,
+                &QuarterBytes,
+                Ident::EMPTY,
+                &Redactor::default(),
+            );
             assert_eq!(
                 chunks.iter().map(|c| c.text.as_ref()).collect::<String>(),
                 whole

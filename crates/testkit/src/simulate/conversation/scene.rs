@@ -456,6 +456,9 @@ impl Scene<'_> {
             return Ok(None);
         };
         one_start_one_stop(&events, report.outcome)?;
+        if self.thread.policy().redact.is_on() && super::outside::leaks(&format!("{report:?}")) {
+            return Err("31: a secret in the report".to_owned());
+        }
         let is_parity = self.thread.policy().strict_parity;
         if report.outcome == Outcome::Compacted && !is_parity {
             self.smaller(&before, &size, &report, appended > 0)?;
