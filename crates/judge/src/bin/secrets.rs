@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
 use conspectus::core::redact::{Found, Redactor};
@@ -18,13 +18,22 @@ use conspectus_judge::sessions::{files, shared};
 /// Bytes before a secret that are shown.
 const BEFORE: usize = 40;
 
+/// What was searched, and what was found in it.
+#[derive(Default)]
+struct Tally {
+    texts: u64,
+    bytes: u64,
+    spent: Duration,
+    kinds: BTreeMap<&'static str, BTreeMap<String, u64>>,
+}
+
 fn main() -> anyhow::Result<()> {
     let mut show = None;
     let mut folder = None;
     let mut arguments = std::env::args().skip(1);
     while let Some(argument) = arguments.next() {
         match argument.as_str() {
-            "--show" => show = Some(arguments.next().context("--show KIND")?),
+            "--show" => show = Some(arguments.next().context("--show KIND, or all")?),
             other => folder = Some(PathBuf::from(other)),
         }
     }
@@ -38,18 +47,18 @@ fn main() -> anyhow::Result<()> {
             }
         },
     };
-    let redactor = Redactor::default();
-    let mut kinds: BTreeMap<&'static str, (u64, BTreeMap<String, u64>)> = BTreeMap::new();
-    let (mut sessions, mut messages, mut parts, mut bytes) = (0_u64, 0, 0_u64, 0_u64);
-    let mut spent = std::time::Duration::ZERO;
+    let (mut texts, mut raw) = (Tally::default(), Tally::default());
+    let (mut conversations, mut messages) = (0_u64, 0);
     for path in files(&folder)? {
-        let Ok(document) = Document::open(std::fs::read(&path)?, &OpenOptions::default()) else {
-            continue;
-        };
         let name = path.strip_prefix(&folder).unwrap_or(&path);
         let name = name.iter().next().unwrap_or_default().to_string_lossy();
+        let bytes = std::fs::read(&path)?;
+        raw.search(&name, &String::from_utf8_lossy(&bytes), show.as_deref());
+        let Ok(document) = Document::open(bytes, &OpenOptions::default()) else {
+            continue;
+        };
         for conversation in document.conversations() {
-            sessions += 1;
+            conversations += 1;
             messages += conversation.views().len();
             for view in conversation.views() {
                 for (index, part) in view.parts.iter().enumerate() {
@@ -60,38 +69,45 @@ fn main() -> anyhow::Result<()> {
                         message: view.handle,
                         part: u16::try_from(index)?,
                     };
-                    let text = conversation.text(at);
-                    parts += 1;
-                    bytes += text.len() as u64;
-                    #[expect(clippy::disallowed_methods, reason = "it measures")]
-                    let start = Instant::now();
-                    let found = redactor.find(&text);
-                    spent += start.elapsed();
-                    for one in found {
-                        let (count, by_source) = kinds.entry(one.kind).or_default();
-                        *count += 1;
-                        *by_source.entry(name.to_string()).or_default() += 1;
-                        if show
-                            .as_deref()
-                            .is_some_and(|kind| kind == one.kind || kind == "all")
-                        {
-                            println!("{name}: {}", shown(&text, &one));
-                        }
-                    }
+                    texts.search(&name, &conversation.text(at), None);
                 }
             }
         }
     }
-    println!(
-        "{sessions} conversations, {messages} messages, {parts} texts, {:.1} MB, searched at {:.0} MB/s",
-        bytes as f64 / 1e6,
-        bytes as f64 / 1e6 / spent.as_secs_f64()
-    );
-    for (kind, (count, by_source)) in kinds {
-        let sources: Vec<String> = by_source.iter().map(|(s, n)| format!("{s} {n}")).collect();
-        println!("{count:6}  {kind:<20} {}", sources.join(", "));
-    }
+    println!("{conversations} conversations, {messages} messages");
+    texts.print("texts");
+    raw.print("whole files");
     Ok(())
+}
+
+impl Tally {
+    fn search(&mut self, source: &str, text: &str, show: Option<&str>) {
+        let redactor = Redactor::default();
+        #[expect(clippy::disallowed_methods, reason = "it measures")]
+        let start = Instant::now();
+        let found = redactor.find(text);
+        self.spent += start.elapsed();
+        self.texts += 1;
+        self.bytes += text.len() as u64;
+        for one in found {
+            let by_source = self.kinds.entry(one.kind).or_default();
+            *by_source.entry(source.to_owned()).or_default() += 1;
+            if show.is_some_and(|kind| kind == one.kind || kind == "all") {
+                println!("{source}: {}", shown(text, &one));
+            }
+        }
+    }
+
+    fn print(&self, what: &str) {
+        let mb = self.bytes as f64 / 1e6;
+        let speed = mb / self.spent.as_secs_f64().max(1e-9);
+        println!("{} {what}, {mb:.1} MB, {speed:.0} MB/s", self.texts);
+        for (kind, by_source) in &self.kinds {
+            let count: u64 = by_source.values().sum();
+            let sources: Vec<String> = by_source.iter().map(|(s, n)| format!("{s} {n}")).collect();
+            println!("{count:6}  {kind:<20} {}", sources.join(", "));
+        }
+    }
 }
 
 fn shown(text: &str, one: &Found) -> String {
