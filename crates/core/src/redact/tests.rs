@@ -33,6 +33,7 @@ fn every_makers_prefix() {
         let body = match token.kind {
             "aws key" => made_up(16),
             "google key" => made_up(35),
+            "replicate token" => made_up(37),
             _ => made_up(64),
         };
         let secret = token.example(&body);

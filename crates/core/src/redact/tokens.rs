@@ -103,7 +103,7 @@ pub(super) const TOKENS: &[Token] = &[
     token("hf_", "hugging face token", Body::Alnum, 30),
     token("gsk_", "groq key", Body::Alnum, 40),
     token("xai-", "xai key", Body::Alnum, 60),
-    token("r8_", "replicate token", Body::Alnum, 37),
+    exactly("r8_", "replicate token", Body::Alnum, 37),
     token("pplx-", "perplexity key", Body::Alnum, 40),
     token("SG.", "sendgrid key", Body::Dotted, 60),
     token("dop_v1_", "digitalocean token", Body::Alnum, 60),
