@@ -28,6 +28,7 @@ mod flags;
 mod models;
 mod place;
 mod reader;
+mod redact;
 mod schema;
 mod section;
 mod sizes;

@@ -14,7 +14,7 @@ use crate::value::{boolean, nullable, one_of, small, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 30] = [
+pub(crate) const OPTIONS: [&str; 31] = [
     "preset",
     "enabled",
     "model_name",
@@ -44,6 +44,7 @@ pub(crate) const OPTIONS: [&str; 30] = [
     "deadline_ms",
     "max_parallel",
     "breaker",
+    "redact",
     "strict_parity",
 ];
 
@@ -179,6 +180,7 @@ impl Reader {
             "deadline_ms" => options.deadline_ms = self.number(entry, 1)?,
             "max_parallel" => options.max_parallel = self.count(entry, 1)?,
             "breaker" => self.breaker(entry, options)?,
+            "redact" => self.redact(entry, &mut options.redact)?,
             "strict_parity" => options.strict_parity = self.value(entry, key, boolean)?,
             "summary_count" | "compaction_in_progress" => {
                 let place = self.places.in_file(entry.line, key);

@@ -170,6 +170,11 @@ pub(super) const SECTION_ROWS: &[Row] = &[
         "When failures in a row stop further tries for a while.",
     ),
     (
+        "redact",
+        Kind::MapOrBoolean(REDACT_ROWS),
+        "Secrets are taken out of summary requests, summaries, records and messages; on unless said.",
+    ),
+    (
         "strict_parity",
         Kind::Boolean,
         "Do what the preset's original does even where it loses; for comparison.",
@@ -226,6 +231,20 @@ pub(super) const BREAKER_ROWS: &[Row] = &[
         "Failed automatic compactions in a row that open it.",
     ),
     ("cooldown_ms", Kind::Whole(0), "How long it stays open."),
+];
+
+pub(super) const REDACT_ROWS: &[Row] = &[
+    ("enabled", Kind::Boolean, "On or off."),
+    (
+        "patterns",
+        Kind::Texts,
+        "Regular expressions of further secrets.",
+    ),
+    (
+        "allow",
+        Kind::Texts,
+        "Regular expressions: what one matches as a whole is no secret.",
+    ),
 ];
 
 pub(super) const MODEL_ROWS: &[Row] = &[

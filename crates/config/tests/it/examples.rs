@@ -223,6 +223,9 @@ fn default_yaml_shows_every_option_at_its_default() {
         "failures",
         "cooldown_ms",
         "skill_file_read_tool_names",
+        "redact",
+        "patterns",
+        "allow",
         "strict_parity",
     ] {
         assert!(

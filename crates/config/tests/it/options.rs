@@ -5,6 +5,7 @@ use conspectus_core::policy::{
     AnswerForm, Clause, Fidelity, KeepOption, OnFailure, Options, Placement, Preset, PruneOption,
     PruneWhen, Rolling, Strategy, ToolResults, TriggerOption,
 };
+use conspectus_core::redact::RedactOption;
 
 use super::{fraction, messages, options, tokens, warnings};
 
@@ -303,4 +304,27 @@ fn what_is_accepted_with_a_warning() {
             "config.yaml:4: summarization.keep: found 20 messages, allowed is less than the 20 messages of trigger[0].messages; lower one or raise the other",
         ],
     );
+}
+
+#[test]
+fn redact() {
+    let redact = |body: &str, expect: RedactOption| {
+        check(&format!("  redact: {body}"), |o| o.redact = expect);
+    };
+    let unsaid = RedactOption::default();
+    redact(
+        "{patterns: ['ACME-[0-9]+', b], allow: [ACME-0+]}",
+        RedactOption {
+            patterns: vec!["ACME-[0-9]+".into(), "b".into()],
+            allow: vec!["ACME-0+".into()],
+            ..unsaid.clone()
+        },
+    );
+    let enabled = |on| RedactOption {
+        enabled: Some(on),
+        ..RedactOption::default()
+    };
+    redact("false", enabled(false));
+    redact("{enabled: yes}", enabled(true));
+    redact("null", unsaid);
 }

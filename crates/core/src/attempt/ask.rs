@@ -12,8 +12,10 @@ use crate::policy::{AnswerForm, Preset, Rolling, ToolResults};
 use crate::project;
 use crate::projection::Piece;
 use crate::record::{Author, Summary};
+use crate::redact::{Redactor, Shown};
 use crate::summary::{self, Ask, Passage};
 use crate::thread::Sources;
+use crate::unit::Pos;
 
 impl Attempt {
     pub(super) fn request(&self, work: &Work, at: usize, src: Sources<'_>) -> SummaryRequest {
@@ -69,7 +71,7 @@ impl Attempt {
         level: u32,
         src: Sources<'_>,
     ) -> String {
-        summary::instruction(&Ask {
+        let text = summary::instruction(&Ask {
             custom: self.s.policy.summary.prompt.as_deref(),
             focus: self.s.focus.as_deref(),
             max_tokens: self.room_for_text(src),
@@ -77,7 +79,16 @@ impl Attempt {
             // Partial summaries of this time are merged; the segments that stay are not among them.
             continues: level == 0 && self.first_segments(src).is_some(),
             repair,
-        })
+        });
+        self.s.policy.redact.redact(&text).into_owned()
+    }
+
+    /// What takes secrets out of what a model is given.
+    pub(super) fn redactor(&self) -> Redactor {
+        if planted(Bug::SecretShown) {
+            return Redactor::off();
+        }
+        self.s.policy.redact.clone()
     }
 
     /// The host's own prompt says itself how it wants the answer.
@@ -108,6 +119,7 @@ impl Attempt {
 
     /// What is committed of the model's `text`: behind the segments that stay, and checked against its source.
     pub(super) fn finished(&mut self, text: &str, src: Sources<'_>) -> String {
+        let text = &self.s.policy.redact.redact(text);
         let source = self.passages(src);
         let source = source.iter().map(|passage| passage.0.as_ref());
         let checked = summary::check(text, source, &self.s.ledger, self.s.policy.summary.fidelity);
@@ -134,13 +146,13 @@ impl Attempt {
         let summaries = s.summaries.iter();
         let mut passages: Vec<Passage> = summaries.map(|text| Passage::earlier(text)).collect();
         let going: Vec<_> = s.plan.going().collect();
-        passages.extend(summary::passages(
-            &s.branch,
-            &going,
-            src.texts,
-            s.policy.summary.tool_results,
-            |at| self.patches_at(at),
-        ));
+        let redactor = self.redactor();
+        let shown = |at: Pos| {
+            let handle = s.branch.view(at).handle;
+            Shown::patched(src.texts, &redactor, handle, self.patches_at(at))
+        };
+        let results = s.policy.summary.tool_results;
+        passages.extend(summary::passages(&s.branch, &going, results, shown));
         if planted(Bug::CoverageHole) && passages.len() > 1 {
             passages.pop();
         }
@@ -156,17 +168,15 @@ impl Attempt {
             partial: None,
         };
         let given = self.given(src).unwrap_or_else(whole);
-        let patches_at = |at| match &given.partial {
-            Some((partial, patches)) if *partial == at => patches.as_slice(),
-            _ => self.patches_at(at),
+        let redactor = self.redactor();
+        let shown = |at: Pos| {
+            let patches = match &given.partial {
+                Some((partial, patches)) if *partial == at => patches.as_slice(),
+                _ => self.patches_at(at),
+            };
+            Shown::patched(src.texts, &redactor, s.branch.view(at).handle, patches)
         };
-        let new = summary::passages(
-            &s.branch,
-            &given.messages,
-            src.texts,
-            ToolResults::Include,
-            patches_at,
-        );
+        let new = summary::passages(&s.branch, &given.messages, ToolResults::Include, shown);
         let before = given.earlier.as_deref();
         match peer {
             Preset::Deerflow => {

@@ -185,7 +185,7 @@ impl Attempt {
             summary,
             placement,
             peer: self.s.peer(),
-            ledger: self.s.ledger.clone(),
+            ledger: self.s.ledger.redacted(&self.s.policy.redact),
             measured,
             moment: self.s.moment,
             why,

@@ -256,6 +256,7 @@ impl Attempt {
 
     /// Tells it what happened.
     pub fn feed(&mut self, now: Millis, input: Input, src: Sources<'_>) {
+        let input = self.s.policy.redact.input(input);
         match (std::mem::replace(&mut self.phase, Phase::Summarise), input) {
             (Phase::Ended(report), _) => self.phase = Phase::Ended(report),
             (phase, Input::Appended(delta)) => {

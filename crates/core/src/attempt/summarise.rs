@@ -113,7 +113,13 @@ impl Work {
             let salt = Ident::of(self.route.model.as_deref().unwrap_or("")).then(Ident::of(
                 &attempt.instruction(None, &self.route, self.level, src),
             ));
-            self.chunks = summary::chunks(passages, self.chunk_tokens, src.counter, salt);
+            self.chunks = summary::chunks(
+                passages,
+                self.chunk_tokens,
+                src.counter,
+                salt,
+                &attempt.redactor(),
+            );
         }
         self.states = vec![State::Asked; self.chunks.len()];
         attempt

@@ -26,6 +26,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::redact::Redactor;
+
 /// Where the size of the window is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -232,6 +234,9 @@ pub struct Policy {
     pub breaker: Breaker,
     /// Tools whose reads of skill files are recorded; empty turns it off.
     pub skill_read_tools: Vec<Arc<str>>,
+    /// Takes secrets out of summary requests, summaries, records, failures and events. On in every preset.
+    #[serde(default)]
+    pub redact: Redactor,
     /// What the peer does even where it loses.
     pub strict_parity: bool,
 }

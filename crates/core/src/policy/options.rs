@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::redact::RedactOption;
 use crate::summary::Fidelity;
 
 /// A set of defaults and meanings. See `docs/configuration.md` for the whole table.
@@ -228,6 +229,8 @@ pub struct Options {
     pub skill_read_tools: Option<Vec<Arc<str>>>,
     /// The model's provider counts Anthropic's way (3.3 characters a token in the parity presets).
     pub anthropic: bool,
+    /// What counts as a secret.
+    pub redact: RedactOption,
     /// What the peer does even where it loses.
     pub strict_parity: bool,
 }

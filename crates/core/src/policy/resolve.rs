@@ -9,6 +9,7 @@ use super::{
     Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy, SummaryPolicy,
     Threshold, TriggerOption, Unit,
 };
+use crate::redact::{BadPattern, Redactor};
 
 /// No summary is capped below this unless asked for: nothing useful is shorter.
 const MIN_SUMMARY_TOKENS: u64 = 64;
@@ -118,6 +119,7 @@ impl<'a> Resolver<'a> {
             minimum_gain_permille: if peer_losses(options) { 0 } else { 100 },
             breaker,
             skill_read_tools: skill_read_tools(options),
+            redact: Redactor::new(&options.redact).map_err(bad_pattern)?,
             strict_parity: options.strict_parity,
         };
         Ok(Resolved {
@@ -483,6 +485,17 @@ fn tenths(of: u64, n: u64) -> u64 {
 /// A fraction (0 to 1) of a number, rounded down as Python's `int(of * fraction)`. The cast saturates.
 fn share_of(of: u64, fraction: f64) -> u64 {
     ((of as f64 * fraction) as u64).min(of)
+}
+
+fn bad_pattern(bad: BadPattern) -> PolicyError {
+    let at = At {
+        clause: Some(bad.index),
+        ..At::option(bad.list.name())
+    };
+    PolicyError::BadPattern {
+        at,
+        reason: bad.reason,
+    }
 }
 
 fn positive(at: At, value: Option<u64>) -> Result<Option<u64>, PolicyError> {

@@ -6,8 +6,8 @@ use std::sync::Arc;
 
 use crate::count::TokenCounter;
 use crate::id::Ident;
-use crate::patch::{Patch, Patched};
 use crate::policy::ToolResults;
+use crate::redact::Redactor;
 use crate::unit::Pos;
 use crate::view::{MediaKind, MessageView, PartKind, PartRef, Role, Texts};
 use crate::window::Branch;
@@ -43,14 +43,14 @@ pub struct Chunk {
     pub key: Ident,
 }
 
-/// One passage for each unit among `going`, in order of their first message. Whatever `results` says, each
-/// message leaves at least a trace.
-pub fn passages<'p>(
+/// One passage for each unit among `going`, in order of their first message. `shown` gives the texts of the message
+/// at a position as the model may see them: shortened, without secrets. Whatever `results` says, each message leaves
+/// at least a trace.
+pub fn passages<T: Texts>(
     branch: &Branch,
     going: &[Pos],
-    texts: &dyn Texts,
     results: ToolResults,
-    patches_at: impl Fn(Pos) -> &'p [Patch],
+    shown: impl Fn(Pos) -> T,
 ) -> Vec<Passage> {
     let is_going: BTreeSet<Pos> = going.iter().copied().collect();
     let mut told = BTreeSet::new();
@@ -67,13 +67,7 @@ pub fn passages<'p>(
             .iter()
             .filter(|m| is_going.contains(m))
         {
-            let view = branch.view(*member);
-            describe(
-                &mut text,
-                view,
-                &Patched::new(texts, view.handle, patches_at(*member)),
-                results,
-            );
+            describe(&mut text, branch.view(*member), &shown(*member), results);
         }
         out.push(Passage(text.into()));
     }
@@ -158,17 +152,21 @@ fn media(kind: MediaKind) -> &'static str {
 
 /// The passages in chunks of at most `max_tokens`, in order; at least one. A passage that alone is too long is
 /// split at line ends, so nothing is left out but a chunk of blanks, which nobody can be asked about. `salt` goes
-/// into the keys: what else the result depends on.
+/// into the keys: what else the result depends on. What is a secret only as it is spelled here, or since its
+/// neighbour stands in another chunk, is taken out last.
 pub fn chunks(
     passages: &[Passage],
     max_tokens: u64,
     counter: &dyn TokenCounter,
     salt: Ident,
+    redactor: &Redactor,
 ) -> Vec<Chunk> {
     let size = |text: &str| counter.tokens(counter.text(text));
-    let chunk = |text: &str| Chunk {
-        text: text.into(),
-        key: salt.then(Ident::of(text)),
+    let chunk = |text: &str| {
+        let text = redactor.redact(text);
+        let key = salt.then(Ident::of(&text));
+        let text = text.as_ref().into();
+        Chunk { text, key }
     };
     let mut out = Vec::new();
     let mut text = String::new();
@@ -279,7 +277,8 @@ mod tests {
     fn no_chunk_is_blank() {
         let passage = |text: &str| Passage(text.into());
         let check = |passages: &[Passage], max, expect: &[&str]| {
-            let chunks = chunks(passages, max, &QuarterBytes, Ident::EMPTY);
+            let redactor = Redactor::default();
+            let chunks = chunks(passages, max, &QuarterBytes, Ident::EMPTY, &redactor);
             let texts: Vec<&str> = chunks.iter().map(|c| c.text.as_ref()).collect();
             assert_eq!(texts, expect);
         };
@@ -303,7 +302,8 @@ mod tests {
             .collect();
         let whole: String = passages.iter().map(|p| escape(&p.0)).collect();
         for max in [1, 7, 40, 10_000] {
-            let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY);
+            let redactor = Redactor::default();
+            let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY, &redactor);
             let words = |text: &str| text.split_whitespace().collect::<String>();
             let all: String = chunks.iter().map(|c| c.text.as_ref()).collect();
             assert_eq!(words(&all), words(&whole));

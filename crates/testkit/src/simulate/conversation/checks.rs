@@ -10,6 +10,8 @@ use conspectus_core::record::Author;
 use conspectus_core::thread::Size;
 use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
 
+use conspectus_core::redact::{Redactor, Shown};
+
 use super::reading::Reading;
 use super::scene::{Checked, Scene};
 use crate::simulate::invariants::{self, Given};
@@ -257,7 +259,8 @@ impl Scene<'_> {
             }));
             for part in 0..view.parts.len() {
                 let is_read = shapes.iter().any(|patches| {
-                    let text = spoken(view, part, patches, self.src.texts);
+                    let redactor = &self.thread.policy().redact;
+                    let text = spoken(view, part, patches, self.src.texts, redactor);
                     text.trim().is_empty() || reading.has_read(&text)
                 });
                 if !is_read {
@@ -455,7 +458,13 @@ fn grown(old: &Projection, new: &Projection) -> Checked {
 }
 
 /// What a transcript says of a part; nothing of thoughts and media.
-fn spoken(view: &MessageView, part: usize, patches: &[Patch], texts: &dyn Texts) -> String {
+fn spoken(
+    view: &MessageView,
+    part: usize,
+    patches: &[Patch],
+    texts: &dyn Texts,
+    redactor: &Redactor,
+) -> String {
     let silent = match view.parts[part].kind {
         PartKind::Text | PartKind::Call { .. } | PartKind::Result { .. } => false,
         PartKind::Reasoning { .. } | PartKind::Media(_) | PartKind::Opaque { .. } => true,
@@ -467,6 +476,6 @@ fn spoken(view: &MessageView, part: usize, patches: &[Patch], texts: &dyn Texts)
         return String::new();
     }
     let message = view.handle;
-    let patched = conspectus_core::patch::Patched::new(texts, message, patches);
-    patched.text(PartRef { message, part }).into_owned()
+    let shown = Shown::patched(texts, redactor, message, patches);
+    shown.text(PartRef { message, part }).into_owned()
 }

@@ -9,8 +9,11 @@ use conspectus_core::policy::{
 };
 use conspectus_core::view::{MessageView, Role};
 
+use conspectus_core::redact::RedactOption;
+
 use crate::model::Behaviour;
 use crate::rng::Rng;
+use crate::transcript::{SECRET_END, SECRET_START};
 
 /// A policy that resolves, for a conversation of about `tokens` tokens.
 pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
@@ -133,8 +136,18 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         breaker_cooldown_ms: Some(*rng.pick(&[0, 30_000])),
         max_context: Some(share(rng, 40, 300).max(400)),
         strict_parity: preset != Preset::Default && rng.percent(8),
+        redact: RedactOption {
+            enabled: Some(!apart.percent(5)),
+            patterns: vec![format!("{SECRET_START}[A-Za-z0-9]+").into()],
+            allow: Vec::new(),
+        },
         ..Options::default()
     }
+}
+
+/// What models and stores say although they should not.
+pub(super) fn secret(n: usize) -> String {
+    format!("{SECRET_START}{n}x7Qm2Vt9{SECRET_END}")
 }
 
 /// Models to ask.
@@ -159,7 +172,14 @@ pub(super) fn behaviour(rng: &mut Rng) -> Behaviour {
 fn one(rng: &mut Rng) -> Behaviour {
     let summary = |rng: &mut Rng| {
         let n = rng.between(1, 9);
-        Behaviour::text(format!("State {n}: step {} is done.", rng.alnum(6)))
+        let step = rng.alnum(6);
+        match n % 3 {
+            0 => Behaviour::text(format!(
+                "State {n}: step {step} is done with {}.",
+                secret(n)
+            )),
+            _ => Behaviour::text(format!("State {n}: step {step} is done.")),
+        }
     };
     let error = |status, message: &str| Behaviour::Error {
         status,
@@ -168,9 +188,9 @@ fn one(rng: &mut Rng) -> Behaviour {
     match rng.below(24) {
         0 => Behaviour::text(""),
         1 => Behaviour::text(" \n "),
-        2 => error(500, "internal"),
+        2 => error(500, &format!("internal, key {}", secret(1))),
         3 => error(429, "slow down"),
-        4 => error(401, "who are you"),
+        4 => error(401, &format!("who are you: {}", secret(2))),
         5 => error(400, "context_length_exceeded"),
         6 => Behaviour::NeverReturns,
         7 => Behaviour::StreamThenStall("State".to_owned()),

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use conspectus_core::effect::{CallNumber, Finish, Reply, Route, SummaryInput, SummaryRequest};
+use conspectus_core::effect::{CallNumber, Finish, Route, SummaryInput, SummaryRequest};
 use conspectus_core::id::Ident;
 use conspectus_core::policy::{Fidelity, Rolling, SummaryPolicy};
 use conspectus_core::projection::Projection;
@@ -106,10 +106,9 @@ impl Reading {
         Given::Document(inside.into())
     }
 
-    /// A call was answered.
-    pub(super) fn replied(&mut self, call: CallNumber, reply: &Reply) {
-        let text = reply.text.trim().into();
-        self.replies.push((text, reply.finish, call));
+    /// A call was answered; `text` is without secrets.
+    pub(super) fn replied(&mut self, call: CallNumber, text: &str, finish: Finish) {
+        self.replies.push((text.trim().into(), finish, call));
     }
 
     /// A partial result was accepted.

@@ -457,6 +457,9 @@ impl Scene<'_> {
             return Ok(None);
         };
         one_start_one_stop(&events, report.outcome)?;
+        if self.thread.policy().redact.is_on() && super::outside::leaks(&format!("{report:?}")) {
+            return Err("31: a secret in the report".to_owned());
+        }
         let is_parity = self.thread.policy().follows_peer();
         if report.outcome == Outcome::Compacted {
             self.smaller(&before, &size, &report, appended > 0)?;
