@@ -6,6 +6,7 @@
 //! | what a scenario does to a history | [`shape`]: one short line a message, before and after, for snapshots |
 //! | what happens when a model misbehaves | [`model`]: a summariser that answers late, blank, cut off, or not at all, as told |
 //! | what happens when a store or a process fails | [`faults`], and [`simulate`]: a crash between any two steps, in virtual time |
+//! | an async driver | [`executor`]: one thread, virtual time; [`model::ScriptedChat`] is the scripted model behind the port |
 //! | against real data | [`shared`]: where it lies, if it is there |
 //!
 //! Nothing here has a clock or randomness of its own ([`clock`], [`rng`]): the same seed gives the same bytes.
@@ -21,6 +22,7 @@
 
 pub mod campaign;
 pub mod clock;
+pub mod executor;
 pub mod faults;
 pub mod fuzz;
 pub mod model;
