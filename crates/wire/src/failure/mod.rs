@@ -61,15 +61,20 @@ pub struct ProviderError {
     pub status: Option<u16>,
     /// The machine's word for it, where there is one.
     pub code: Option<String>,
-    /// What it says, on one line and shortened. May hold what the other side quotes, a key included: redact it
-    /// before it is shown.
+    /// What it says, on one line and shortened.
     pub message: String,
 }
 
 impl ProviderError {
-    /// Reads an HTTP answer with an error status.
-    pub fn of_answer(status: u16, content_type: Option<&str>, body: &[u8]) -> Self {
-        let stated = Stated::read(content_type, body);
+    /// Reads an HTTP answer with an error status. Servers quote what they were sent, keys included: `hide` takes
+    /// them out of the message, before it is shortened so that no half of one is left.
+    pub fn of_answer(
+        status: u16,
+        content_type: Option<&str>,
+        body: &[u8],
+        hide: &dyn Fn(String) -> String,
+    ) -> Self {
+        let stated = Stated::read(content_type, body, hide);
         let class = class_of(status, &stated);
         Self {
             class,
@@ -80,8 +85,8 @@ impl ProviderError {
     }
 
     /// Reads an error that came as an event of a stream, or as the body of an answer with status 200.
-    pub fn in_stream(json: &[u8]) -> Self {
-        let stated = Stated::read(Some("application/json"), json);
+    pub fn in_stream(json: &[u8], hide: &dyn Fn(String) -> String) -> Self {
+        let stated = Stated::read(Some("application/json"), json, hide);
         let class = match stated.status {
             Some(status) => class_of(status, &stated),
             None => class_of_word(&stated),

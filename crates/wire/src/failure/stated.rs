@@ -27,10 +27,14 @@ pub(super) struct Stated {
 }
 
 impl Stated {
-    pub(super) fn read(content_type: Option<&str>, body: &[u8]) -> Self {
+    pub(super) fn read(
+        content_type: Option<&str>,
+        body: &[u8],
+        hide: &dyn Fn(String) -> String,
+    ) -> Self {
         let body = &body[..body.len().min(MOST_BYTES)];
         if let Ok(json) = serde_json::from_slice::<Value>(body) {
-            return Self::of_json(&json);
+            return Self::of_json(&json, hide);
         }
         let text = String::from_utf8_lossy(body);
         let is_page = content_type.is_some_and(|t| t.contains("html")) || is_page(&text);
@@ -38,6 +42,7 @@ impl Stated {
             true => page(&text),
             false => text.to_string(),
         };
+        let message = hide(message);
         let haystack = match is_page {
             // What a gateway puts on its pages says nothing about tokens.
             true => String::new(),
@@ -50,7 +55,7 @@ impl Stated {
         }
     }
 
-    fn of_json(json: &Value) -> Self {
+    fn of_json(json: &Value, hide: &dyn Fn(String) -> String) -> Self {
         let inner = match &json["error"] {
             error @ Value::Object(_) => error,
             _ => json,
@@ -68,7 +73,11 @@ impl Stated {
         .unwrap_or_default();
         // OpenRouter keeps what the model's own provider said.
         let raw = inner["metadata"]["raw"].as_str().unwrap_or_default();
-        let word = |value: &Value| value.as_str().map(str::to_owned).filter(|w| !w.is_empty());
+        let message = hide(message.to_owned());
+        let word = |value: &Value| {
+            let word = value.as_str().filter(|w| !w.is_empty())?;
+            Some(shortened(&hide(word.to_owned())))
+        };
         let code = [
             &inner["code"],
             &inner["details"]["error_code"],
@@ -86,10 +95,10 @@ impl Stated {
         haystack.push('\n');
         haystack.push_str(&raw.to_ascii_lowercase());
         Self {
-            code: code.map(|c| shortened(&c)),
+            code,
             kind: word(&inner["type"]),
             status,
-            message: shortened(message),
+            message: shortened(&message),
             haystack,
             limit: inner["n_ctx"].as_u64(),
             actual: inner["n_prompt_tokens"].as_u64(),
@@ -173,7 +182,7 @@ mod tests {
     use super::*;
 
     fn check(content_type: Option<&str>, body: &str, expect: &str) {
-        let stated = Stated::read(content_type, body.as_bytes());
+        let stated = Stated::read(content_type, body.as_bytes(), &|text| text);
         assert_eq!(stated.message, expect, "{body}");
     }
 
@@ -210,10 +219,10 @@ mod tests {
             b"\xff\xfe<html",
             b"<html><title>\xc4\xb0</title",
         ] {
-            Stated::read(None, body);
+            Stated::read(None, body, &|text| text);
         }
         for cut in 0..whole.len() {
-            Stated::read(Some("text/html"), &whole.as_bytes()[..cut]);
+            Stated::read(Some("text/html"), &whole.as_bytes()[..cut], &|text| text);
         }
     }
 }

@@ -4,6 +4,14 @@ use conspectus_wire::failure::{ErrorClass, ProviderError};
 use serde::Deserialize;
 use serde_json::value::RawValue;
 
+fn of_answer(status: u16, content_type: Option<&str>, body: &[u8]) -> ProviderError {
+    ProviderError::of_answer(status, content_type, body, &|text| text)
+}
+
+fn in_stream(json: &[u8]) -> ProviderError {
+    ProviderError::in_stream(json, &|text| text)
+}
+
 #[derive(Deserialize)]
 struct Row {
     name: String,
@@ -21,7 +29,7 @@ fn all_bodies_are_told_apart() {
     for row in &rows {
         let body = row.body.get().as_bytes();
         let json = Some("application/json");
-        let class = ProviderError::of_answer(row.status, json, body).class;
+        let class = of_answer(row.status, json, body).class;
         let expect = match (row.overflow, row.name.as_str()) {
             (true, _) => ErrorClass::Overflow {
                 limit: row.limit,
@@ -40,7 +48,7 @@ fn all_bodies_are_told_apart() {
             (529, ErrorClass::Unavailable),
             (401, ErrorClass::Unauthorized),
         ] {
-            let class = ProviderError::of_answer(status, json, body).class;
+            let class = of_answer(status, json, body).class;
             assert_eq!(class, expect, "{} as {status}", row.name);
         }
     }
@@ -50,7 +58,7 @@ fn all_bodies_are_told_apart() {
 fn a_stream_says_it_too() {
     let rows: Vec<Row> = serde_json::from_str(include_str!("../data/overflow.json")).unwrap();
     for row in rows.iter().filter(|r| r.overflow) {
-        let class = ProviderError::in_stream(row.body.get().as_bytes()).class;
+        let class = in_stream(row.body.get().as_bytes()).class;
         let expect = ErrorClass::Overflow {
             limit: row.limit,
             actual: row.actual,
@@ -60,7 +68,7 @@ fn a_stream_says_it_too() {
 }
 
 fn check(status: u16, body: &str, expect: ErrorClass, message: &str) {
-    let error = ProviderError::of_answer(status, None, body.as_bytes());
+    let error = of_answer(status, None, body.as_bytes());
     assert_eq!((error.class, error.to_string().as_str()), (expect, message));
 }
 
@@ -119,11 +127,7 @@ fn bodies_that_say_little() {
 #[test]
 fn errors_inside_a_stream() {
     let check = |json: &str, expect: ErrorClass| {
-        assert_eq!(
-            ProviderError::in_stream(json.as_bytes()).class,
-            expect,
-            "{json}"
-        );
+        assert_eq!(in_stream(json.as_bytes()).class, expect, "{json}");
     };
     check(
         r#"{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}"#,
@@ -154,4 +158,20 @@ fn errors_inside_a_stream() {
         ErrorClass::Rejected,
     );
     check("not json", ErrorClass::Unavailable);
+}
+
+#[test]
+fn what_is_to_be_hidden_leaves_no_half_behind() {
+    let hide = |text: String| text.replace("sk-made-up-key", "****");
+    for pad in (240..300).step_by(3) {
+        let quote = format!("{} the key is sk-made-up-key", "x".repeat(pad));
+        let json = serde_json::json!({"error": {"message": quote, "code": "sk-made-up-key"}});
+        let escaped = json.to_string().replace("sk-", "\\u0073k-");
+        for body in [quote.clone(), json.to_string(), escaped] {
+            let error = ProviderError::of_answer(401, None, body.as_bytes(), &hide);
+            assert!(!format!("{error:?}").contains("sk-"), "{error:?}");
+            let error = ProviderError::in_stream(body.as_bytes(), &hide);
+            assert!(!format!("{error:?}").contains("sk-"), "{error:?}");
+        }
+    }
 }
