@@ -39,9 +39,10 @@ fn unusable(message: &str) -> Failure {
     }
 }
 
-fn check(steps: Vec<Step>, expect: Failure) {
+fn check(steps: &[Step], expect: &Failure) {
     for api in APIS {
-        assert_eq!(failure(api, steps.clone(), |_| {}), expect, "{}", api.name);
+        let got = failure(api, steps.to_vec(), |_| {});
+        assert_eq!(got, *expect, "{}", api.name);
     }
 }
 
@@ -152,70 +153,73 @@ fn statuses() {
         Step::answer(status, &headers, error)
     };
     check(
-        json_answer(429, error),
-        unavailable("status 429: Slow down", None),
+        &json_answer(429, error),
+        &unavailable("status 429: Slow down", None),
     );
     check(
-        json_answer(429, ""),
-        unavailable("status 429 without a word", None),
+        &json_answer(429, ""),
+        &unavailable("status 429 without a word", None),
     );
     check(
-        with(429, "retry-after", "7"),
-        unavailable("status 429: Slow down", Some(7_000)),
+        &with(429, "retry-after", "7"),
+        &unavailable("status 429: Slow down", Some(7_000)),
     );
     check(
-        with(503, "retry-after-ms", "250"),
-        unavailable("status 503: Slow down", Some(250)),
+        &with(503, "retry-after-ms", "250"),
+        &unavailable("status 503: Slow down", Some(250)),
     );
     check(
-        json_answer(500, error),
-        unavailable("status 500: Slow down", None),
+        &json_answer(500, error),
+        &unavailable("status 500: Slow down", None),
     );
     check(
-        json_answer(529, ""),
-        unavailable("status 529 without a word", None),
+        &json_answer(529, ""),
+        &unavailable("status 529 without a word", None),
     );
     check(
-        with(500, "x-should-retry", "false"),
-        unusable("status 500: Slow down"),
+        &with(500, "x-should-retry", "false"),
+        &unusable("status 500: Slow down"),
     );
     check(
-        with(400, "x-should-retry", "true"),
-        unavailable("status 400: Slow down", None),
-    );
-    check(json_answer(400, ""), unusable("status 400 without a word"));
-    check(
-        json_answer(401, error),
-        unusable("status 401: Slow down; check the key"),
+        &with(400, "x-should-retry", "true"),
+        &unavailable("status 400: Slow down", None),
     );
     check(
-        json_answer(404, error),
-        unusable("status 404: Slow down; check the base URL and the model's name"),
+        &json_answer(400, ""),
+        &unusable("status 400 without a word"),
     );
     check(
-        with(307, "location", "http://elsewhere.invalid/"),
-        unusable("status 307: Slow down"),
+        &json_answer(401, error),
+        &unusable("status 401: Slow down; check the key"),
+    );
+    check(
+        &json_answer(404, error),
+        &unusable("status 404: Slow down; check the base URL and the model's name"),
+    );
+    check(
+        &with(307, "location", "http://elsewhere.invalid/"),
+        &unusable("status 307: Slow down"),
     );
     let page = "<!DOCTYPE html><html><title>502 Bad Gateway</title>prompt is too long</html>";
     let html = |status| Step::answer(status, &[("content-type", "text/html")], page);
     check(
-        html(502),
-        unavailable("status 502: a web page: 502 Bad Gateway", None),
+        &html(502),
+        &unavailable("status 502: a web page: 502 Bad Gateway", None),
     );
     check(
-        html(200),
-        unusable(
+        &html(200),
+        &unusable(
             "status 200: a web page: 502 Bad Gateway; this is no reply of a model: check the base URL",
         ),
     );
     let overflow = r#"{"error":{"message":"prompt is too long: 213462 tokens > 200000 maximum"}}"#;
     let too_large = |limit| Failure::ContextOverflow { limit };
-    check(json_answer(400, overflow), too_large(Some(200_000)));
-    check(json_answer(413, ""), too_large(None));
-    check(with(413, "x-should-retry", "true"), too_large(None));
+    check(&json_answer(400, overflow), &too_large(Some(200_000)));
+    check(&json_answer(413, ""), &too_large(None));
+    check(&with(413, "x-should-retry", "true"), &too_large(None));
     check(
-        json_answer(429, overflow),
-        unavailable(
+        &json_answer(429, overflow),
+        &unavailable(
             "status 429: prompt is too long: 213462 tokens > 200000 maximum",
             None,
         ),
@@ -226,13 +230,13 @@ fn statuses() {
 fn blank_answers_are_worth_another_try() {
     for body in ["", " \n\n"] {
         check(
-            json_answer(200, body),
-            unavailable("the answer is empty", None),
+            &json_answer(200, body),
+            &unavailable("the answer is empty", None),
         );
     }
     check(
-        json_answer(200, r#"{"ok":true}"#),
-        unusable("status 200 without a word; this is no reply of a model: check the base URL"),
+        &json_answer(200, r#"{"ok":true}"#),
+        &unusable("status 200 without a word; this is no reply of a model: check the base URL"),
     );
 }
 

@@ -7,3 +7,4 @@ mod compacting;
 mod contract;
 mod faults;
 mod requests;
+mod tls;
