@@ -25,8 +25,8 @@ pub struct AnthropicMessages {
     spelling: Spelling,
 }
 
-#[derive(Debug)]
-struct Spelling {
+#[derive(Debug, Default)]
+pub(crate) struct Spelling {
     model: String,
     fields: Map<String, Value>,
     stream: bool,

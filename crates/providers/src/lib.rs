@@ -34,6 +34,7 @@ mod endpoint;
 mod error;
 mod openai;
 mod secret;
+mod stream;
 mod transport;
 
 pub use anthropic::AnthropicMessages;

@@ -24,8 +24,8 @@ pub struct OpenAiChat {
     spelling: Spelling,
 }
 
-#[derive(Debug)]
-struct Spelling {
+#[derive(Debug, Default)]
+pub(crate) struct Spelling {
     model: String,
     fields: Map<String, Value>,
     stream: bool,

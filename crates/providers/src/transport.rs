@@ -5,7 +5,6 @@ use std::error::Error as _;
 use conspectus::ModelCall;
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::failure::{ErrorClass, ProviderError};
-use conspectus::wire::sse::SseDecoder;
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Url};
 
@@ -16,11 +15,10 @@ use crate::draft::Draft;
 use crate::endpoint::{Auth, Endpoint, Timeouts};
 use crate::error::BuildError;
 use crate::secret::Secret;
+use crate::stream::Following;
 
 /// No more of an error is read.
 const MOST_ERROR_BYTES: usize = 64 << 10;
-/// One event of a stream. A tool call's arguments come in pieces, so this is ample.
-const MOST_EVENT_BYTES: usize = 4 << 20;
 /// Values of headers that are shorter are words, not secrets.
 const LEAST_SECRET: usize = 8;
 
@@ -112,75 +110,46 @@ impl Transport {
             let (body, _) = pieces.collect(MOST_ERROR_BYTES).await;
             return Err(self.refused(status, &head, &body));
         }
-        let mut draft = Draft::default();
-        if head.is_events() {
-            self.follow(dialect, &mut pieces, max_output_tokens, &mut draft)
-                .await?;
+        let draft = if head.is_events() {
+            let following = Following::new(dialect, self.max_reply_bytes, max_output_tokens);
+            self.follow(following, &mut pieces).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
-                Ended::Whole => self.read(dialect, &head, &body, &mut draft)?,
+                Ended::Whole => self.read(dialect, &head, &body, max_output_tokens)?,
                 Ended::Full => {
+                    let most = self.max_reply_bytes;
                     return Err(Failure::Unusable {
-                        message: format!(
-                            "the answer is larger than {} bytes",
-                            self.max_reply_bytes
-                        )
-                        .into(),
+                        message: format!("the answer is larger than {most} bytes").into(),
                     });
                 }
                 Ended::Broken(error) => return Err(self.broke(error)),
                 Ended::Late(failure) => return Err(failure),
             }
-        }
+        };
         draft.end()
     }
 
     /// Follows a stream until it says that it is done.
     async fn follow(
         &self,
-        dialect: &dyn Dialect,
+        mut following: Following<'_>,
         pieces: &mut Pieces<'_>,
-        max_output_tokens: u64,
-        draft: &mut Draft,
-    ) -> Result<(), Failure> {
-        let mut decoder = SseDecoder::new(MOST_EVENT_BYTES);
-        let mut bytes = 0;
-        let mut odd = None;
+    ) -> Result<Draft, Failure> {
         loop {
-            let piece = match pieces.next().await {
-                Ok(Ok(Some(piece))) => piece,
-                // How it ended is known; what was still to come are figures.
-                _ if draft.end.is_some() => return Ok(()),
-                Ok(Ok(None)) => break,
+            let is_done = match pieces.next().await {
+                Ok(Ok(Some(piece))) => following
+                    .push(piece.as_ref())
+                    .map_err(|odd| self.odd(odd))?,
+                // What is still to come are figures.
+                _ if following.may_end() => true,
+                Ok(Ok(None)) => true,
                 Ok(Err(error)) => return Err(self.broke(error)),
                 Err(late) => return Err(late),
             };
-            let piece = piece.as_ref();
-            bytes += piece.len();
-            let pushed = decoder.push(piece, |event| {
-                if odd.is_none() && !draft.is_complete {
-                    odd = dialect.event(&event, draft).err();
-                }
-            });
-            if let Some(odd) = odd {
-                return Err(self.odd(odd));
+            if is_done {
+                return following.end().ok_or_else(torn);
             }
-            if draft.is_complete {
-                return Ok(());
-            }
-            if pushed.is_err() || bytes > self.max_reply_bytes || draft.is_over(max_output_tokens) {
-                draft.cut();
-                return Ok(());
-            }
-        }
-        if let Some(last) = decoder.finish() {
-            // Half an event is no event.
-            let _ = dialect.event(&last, draft);
-        }
-        match draft.is_complete || draft.end.is_some() {
-            true => Ok(()),
-            false => Err(unavailable("the stream ended before the reply did")),
         }
     }
 
@@ -190,31 +159,21 @@ impl Transport {
         dialect: &dyn Dialect,
         head: &Head,
         body: &[u8],
-        draft: &mut Draft,
-    ) -> Result<(), Failure> {
+        max_output_tokens: u64,
+    ) -> Result<Draft, Failure> {
         let text = String::from_utf8_lossy(body);
         if text.trim().is_empty() {
             return Err(unavailable("the answer is empty"));
         }
-        match dialect.whole(&text, draft) {
-            Ok(()) => Ok(()),
+        let mut draft = Draft::default();
+        match dialect.whole(&text, &mut draft) {
+            Ok(()) => Ok(draft),
             // A stream by a server that does not say so.
             Err(Odd::Foreign) if looks_like_events(&text) => {
-                let mut decoder = SseDecoder::new(self.max_reply_bytes.saturating_add(1));
-                let mut odd = None;
-                let mut read = |event| {
-                    if odd.is_none() && !draft.is_complete {
-                        odd = dialect.event(&event, draft).err();
-                    }
-                };
-                let pushed = decoder.push(body, &mut read);
-                debug_assert!(pushed.is_ok(), "the body is no larger than its cap");
-                decoder.finish().into_iter().for_each(read);
-                match odd {
-                    Some(odd) => Err(self.odd(odd)),
-                    None if draft.is_complete || draft.end.is_some() => Ok(()),
-                    None => Err(unavailable("the stream ended before the reply did")),
-                }
+                let most = self.max_reply_bytes;
+                let mut following = Following::new(dialect, most, max_output_tokens);
+                following.push(body).map_err(|odd| self.odd(odd))?;
+                following.end().ok_or_else(torn)
             }
             Err(Odd::Foreign) => {
                 let error = self.error_of(200, head, body);
@@ -291,6 +250,10 @@ impl Transport {
             .iter()
             .fold(text, |text, secret| secret.scrub(text))
     }
+}
+
+fn torn() -> Failure {
+    unavailable("the stream ended before the reply did")
 }
 
 fn unavailable(message: &str) -> Failure {
