@@ -68,3 +68,23 @@ impl Control {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_said_comes_before_signs_of_life_and_those_count_once() {
+        let control = Control::new();
+        let other = control.clone();
+        for call in [4, 2, 4] {
+            other.alive(CallNumber(call));
+        }
+        other.cancel();
+        let next = || control.next(Waker::noop());
+        assert_eq!(next(), Some(Input::Cancel));
+        assert_eq!(next(), Some(Input::Progress(CallNumber(2))));
+        assert_eq!(next(), Some(Input::Progress(CallNumber(4))));
+        assert_eq!(next(), None);
+    }
+}

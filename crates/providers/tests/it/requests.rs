@@ -188,6 +188,44 @@ fn a_proxy_is_used() {
     }
 }
 
+/// It runs this program once more, since the environment of a process with threads cannot be changed.
+#[test]
+fn a_proxy_of_the_environment_is_used() {
+    const ME: &str = "requests::a_proxy_of_the_environment_is_used";
+    const CHILD: &str = "CONSPECTUS_TEST_CHILD";
+    if std::env::var_os(CHILD).is_some() {
+        let endpoint = Endpoint::new("http://model.invalid/v1", "m-1");
+        assert_eq!(&*APIS[0].ask(&endpoint).unwrap().text, "Tea — done.");
+        return;
+    }
+    let proxy = HttpServer::start(|_, _| APIS[0].answer(Says::Text, true));
+    let run = |proxied: &str| {
+        let mut child = std::process::Command::new(std::env::current_exe().unwrap());
+        child.args(["--exact", ME]).env(CHILD, "1");
+        for name in [
+            "http_proxy",
+            "ALL_PROXY",
+            "all_proxy",
+            "NO_PROXY",
+            "no_proxy",
+        ] {
+            child.env_remove(name);
+        }
+        child
+            .env("NO_PROXY", proxied)
+            .env("HTTP_PROXY", proxy.url());
+        child.output().unwrap().status.success()
+    };
+    assert!(run("other.invalid"));
+    assert!(
+        proxy.asked()[0]
+            .target
+            .starts_with("http://model.invalid/v1/")
+    );
+    assert!(!run("model.invalid"), "NO_PROXY says otherwise");
+    assert_eq!(proxy.asked().len(), 1);
+}
+
 #[test]
 fn what_cannot_work_is_said_when_the_model_is_made() {
     let folder = tempfile::tempdir().unwrap();

@@ -3,16 +3,19 @@
 use std::sync::{Arc, Mutex};
 use std::task::{Context, Poll, Waker};
 
+use conspectus::core::count::Estimator;
 use conspectus::core::effect::{Event, Failure, Refusal, Route};
 use conspectus::core::policy::{KeepOption, OnFailure, Options};
 use conspectus::core::record::Author;
-use conspectus::core::thread::Sources;
+use conspectus::core::view::{PartRef, Role};
 use conspectus::{
     Alone, ChatModel, Clock, CompactRequest, Compaction, Compactor, Control, Decision, Document,
-    Home, Manual, Models, OpenOptions, Outcome, Shared, Surroundings, open_thread,
+    Home, Manual, ModelProfile, Models, OpenOptions, Outcome, Policy, Shared, Sources,
+    Surroundings, Thread, open_thread,
 };
 use conspectus_testkit::executor::VirtualTime;
 use conspectus_testkit::model::{Behaviour, ScriptedChat, ScriptedModel};
+use conspectus_testkit::transcript::MemoryTexts;
 
 /// About 12,000 tokens in 40 messages.
 fn document() -> Document {
@@ -293,7 +296,7 @@ fn with_attempt(check: impl FnOnce(&Shared<'_>, conspectus::core::attempt::Attem
 }
 
 fn begin(
-    thread: &mut conspectus::Thread,
+    thread: &mut Thread,
     src: Sources<'_>,
     manual: &Manual,
 ) -> Option<conspectus::core::attempt::Attempt> {
@@ -301,6 +304,66 @@ fn begin(
         Decision::Start(attempt, _) => Some(*attempt),
         Decision::Send(_) | Decision::Wait(_) => None,
     }
+}
+
+/// A conversation that goes on while it is compacted.
+struct Live(Mutex<(Thread, MemoryTexts)>);
+
+impl Home for Live {
+    fn with<R>(&self, f: impl FnOnce(&mut Thread, Sources<'_>) -> R) -> R {
+        let mut live = self.0.lock().expect("nobody panics with it");
+        let (thread, texts) = &mut *live;
+        let counter = &Estimator;
+        f(thread, Sources { texts, counter })
+    }
+}
+
+impl Live {
+    fn say(&self, role: Role, text: &str) {
+        let mut live = self.0.lock().expect("nobody panics with it");
+        let (thread, texts) = &mut *live;
+        let view = texts.say(role, text);
+        let counter = &Estimator;
+        thread.append([view], Sources { texts, counter });
+    }
+}
+
+#[test]
+fn what_is_said_meanwhile_is_kept() {
+    let ask = request(&[Some("m")]);
+    let resolved = Policy::resolve(&ask.options, &ModelProfile::default());
+    let policy = Arc::new(resolved.expect("the options are sane").policy);
+    let live = Live(Mutex::new((Thread::new(policy), MemoryTexts::new())));
+    for n in 0..20 {
+        let role = [Role::User, Role::Assistant][n % 2];
+        live.say(role, &"turn the valve a little. ".repeat(60));
+    }
+    live.say(Role::User, "And now?");
+    let attempt = live.with(|thread, src| begin(thread, src, &ask.manual));
+    let time = VirtualTime::new();
+    let model = chat(good(), &time);
+    let compactor = Compactor::new(Models::new().with("m", made(&model)), time.clone());
+    let control = Control::new();
+    let report = time.run(async {
+        let attempt = attempt.expect("nothing is under way");
+        let mut run = std::pin::pin!(compactor.run(&live, attempt, &Alone, &control));
+        let polled = run.as_mut().poll(&mut Context::from_waker(Waker::noop()));
+        assert!(polled.is_pending() && model.under_way() > 0);
+        live.say(Role::Assistant, "Now it is open.");
+        live.say(Role::User, "Well done.");
+        let seen = 21;
+        control.appended(live.with(|thread, _| thread.delta(seen)));
+        run.await
+    });
+    assert_eq!(report.outcome, Outcome::Compacted);
+    live.with(|thread, src| {
+        assert_eq!(thread.branch().len(), 23);
+        assert!((20..23).all(|at| !thread.is_folded(at)));
+        let message = thread.branch().view(22).handle;
+        let last = src.texts.text(PartRef { message, part: 0 });
+        assert_eq!(last, "Well done.");
+        assert!(thread.is_folded(5));
+    });
 }
 
 #[test]

@@ -161,7 +161,7 @@ fn shortened(text: &str) -> String {
         if word.is_empty() {
             continue;
         }
-        if !line.is_empty() {
+        if !line.is_empty() && count < MOST_CHARS {
             line.push(' ');
             count += 1;
         }
@@ -207,6 +207,8 @@ mod tests {
             "a web page: 502 Bad Gateway",
         );
         check(Some("text/html"), "<p>no", "a web page");
+        let words = format!("{} {}", "a".repeat(300), "b");
+        check(None, &words, &format!("{}…", "a".repeat(300)));
         check(None, &"é".repeat(400), &format!("{}…", "é".repeat(300)));
     }
 
