@@ -6,7 +6,7 @@
 
 use std::collections::BTreeSet;
 use std::future::{poll_fn, ready};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 use std::task::{Context, Poll};
 
 use conspectus_core::attempt::{Attempt, Poll as Next};
@@ -27,7 +27,7 @@ use crate::home::{Home, Shared};
 use crate::jobs::{Job, Jobs};
 use crate::model::{Boxed, ModelCall, Models, Prompt};
 use crate::partials::Partials;
-use crate::perform::{Performed, perform};
+use crate::perform::{Performed, ended, perform};
 
 /// What an attempt's effects need from outside beside models and time. Every method has a default that suits a
 /// conversation in memory: no hooks, and the history itself is the archive.
@@ -112,7 +112,7 @@ impl<C: Clock> Compactor<C> {
             home,
             clock: &self.clock,
             attempt: attempt.id(),
-            outcome: Outcome::Cancelled,
+            is_held: true,
         };
         let mut jobs = Jobs::default();
         let mut wakes = BTreeSet::new();
@@ -120,7 +120,8 @@ impl<C: Clock> Compactor<C> {
             let now = self.clock.now();
             let input = match home.with(|_, src| attempt.poll(now, src)) {
                 Next::Done(report) => {
-                    lease.outcome = report.outcome;
+                    lease.is_held = false;
+                    home.with(|thread, _| ended(thread, attempt.id(), &report, now));
                     return *report;
                 }
                 Next::Idle => {
@@ -281,24 +282,20 @@ impl<C: Clock> Compactor<C> {
     }
 }
 
-/// The thread is told that the attempt ended, on every way out.
+/// The thread is told that the attempt ended, on every way out: this one is for a future that is dropped.
 struct Lease<'a, H: Home, C: Clock> {
     home: &'a H,
     clock: &'a C,
     attempt: AttemptId,
-    outcome: Outcome,
+    is_held: bool,
 }
 
 impl<H: Home, C: Clock> Drop for Lease<'_, H, C> {
     fn drop(&mut self) {
-        let now = self.clock.now();
-        self.home
-            .with(|thread, _| thread.ended(self.attempt, self.outcome, now));
+        if self.is_held {
+            let now = self.clock.now();
+            self.home
+                .with(|thread, _| thread.ended(self.attempt, Outcome::Cancelled, now));
+        }
     }
 }
-
-/// For the documentation of `Arc<Compactor>` across tasks: it must stay possible.
-const _: fn() = || {
-    fn is_shareable<T: Send + Sync>() {}
-    is_shareable::<Arc<Compactor<Arc<dyn Clock>>>>();
-};

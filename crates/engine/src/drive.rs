@@ -9,7 +9,7 @@ use conspectus_core::ranges::NodeRanges;
 use conspectus_core::thread::{Sources, Thread};
 
 use crate::partials::Partials;
-use crate::perform::{Performed, perform};
+use crate::perform::{Performed, ended, perform};
 
 /// What an attempt's effects need from outside. Every method has a default that suits a conversation in
 /// memory without a model: the digest is the summary, and the history itself is the archive.
@@ -89,7 +89,7 @@ pub fn drive(
         let now = host.now();
         let input = match attempt.poll(now, src) {
             Poll::Done(report) => {
-                thread.ended(attempt.id(), report.outcome, now);
+                ended(thread, attempt.id(), &report, now);
                 return *report;
             }
             Poll::Idle => {

@@ -1,6 +1,8 @@
-//! What every driver answers alike: the effects that need nothing but the thread and the partial results.
+//! What every driver does alike: the effects that need nothing but the thread and the partial results, and the end.
 
-use conspectus_core::effect::{CommitAck, Effect, Input};
+use conspectus_core::effect::{CommitAck, Effect, Input, Millis};
+use conspectus_core::id::AttemptId;
+use conspectus_core::outcome::Report;
 use conspectus_core::thread::{Sources, Thread};
 
 use crate::partials::Partials;
@@ -39,4 +41,9 @@ pub(crate) fn perform(
         Effect::LookUp(attempt, record) => Input::Found(thread.has_record(attempt, record)),
         outside => return Performed::Outside(outside),
     })
+}
+
+/// An attempt came to its end.
+pub(crate) fn ended(thread: &mut Thread, attempt: AttemptId, report: &Report, now: Millis) {
+    thread.ended(attempt, report.outcome, now);
 }

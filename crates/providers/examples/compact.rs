@@ -35,6 +35,9 @@ fn main() -> Result<(), Box<dyn Error>> {
     let mut request = CompactRequest::command(Options {
         keep: Some(KeepOption::Messages(4)),
         max_summary_tokens: Some(300),
+        // A small machine reads a thousand tokens in minutes.
+        call_timeout_ms: Some(600_000),
+        deadline_ms: Some(1_200_000),
         ..Options::default()
     });
     request.manual.routes = vec![Route {

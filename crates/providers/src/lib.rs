@@ -43,3 +43,8 @@ pub use endpoint::{Auth, Endpoint, OutputCap, Proxy, Timeouts};
 pub use error::BuildError;
 pub use openai::OpenAiChat;
 pub use secret::{Key, Secret};
+
+/// The code of the page on models compiles.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/models.md")]
+struct Models;
