@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
+use conspectus_core::attempt::Attempt;
 use conspectus_core::count::{TokenCounter, counter_for};
+use conspectus_core::effect::Millis;
 use conspectus_core::outcome::{Outcome, Report};
 use conspectus_core::plan::Plan;
 use conspectus_core::policy::{
@@ -147,32 +149,75 @@ pub fn compact(
     request: &CompactRequest,
     host: &mut dyn Host,
 ) -> Result<Compaction, Error> {
-    let OpenThread {
-        mut thread,
-        counter,
-        warnings,
-    } = open_thread(conversation, request)?;
+    let (mut thread, opened, begun) = Opened::begin(conversation, request, host.now())?;
+    let counter = opened.counter.clone();
     let src = Sources {
         texts: conversation,
         counter: counter.as_ref(),
     };
-    let manual = Manual {
-        force: !request.only_if_triggered,
-        ..request.manual.clone()
+    let report = match begun {
+        Ok(attempt) => drive(&mut thread, *attempt, src, host),
+        Err(report) => report,
     };
-    let plan = thread.preview(&manual, src);
-    let size = thread.size(src);
-    let report = match thread.manual(host.now(), &manual, src) {
-        Decision::Start(attempt, _) => drive(&mut thread, *attempt, src, host),
-        Decision::Send(report) => report,
-        Decision::Wait(_) => unreachable!("a new thread has no attempt under way"),
-    };
-    Ok(Compaction {
-        report,
-        thread,
-        plan,
-        warnings,
-        counter,
-        size,
-    })
+    Ok(opened.end(thread, report))
+}
+
+/// The attempt to run, or the report of a check that begins none.
+pub(crate) type Begun = Result<Box<Attempt>, Report>;
+
+/// A compaction that is about to run, by whichever driver: what is known beside its thread.
+pub(crate) struct Opened {
+    pub(crate) counter: Arc<dyn TokenCounter>,
+    warnings: Vec<PolicyWarning>,
+    plan: Plan,
+    size: Size,
+}
+
+impl Opened {
+    /// The thread with its attempt, or why there is none.
+    pub(crate) fn begin(
+        conversation: &Conversation,
+        request: &CompactRequest,
+        now: Millis,
+    ) -> Result<(Thread, Self, Begun), Error> {
+        let OpenThread {
+            mut thread,
+            counter,
+            warnings,
+        } = open_thread(conversation, request)?;
+        let src = Sources {
+            texts: conversation,
+            counter: counter.as_ref(),
+        };
+        let manual = Manual {
+            force: !request.only_if_triggered,
+            ..request.manual.clone()
+        };
+        let plan = thread.preview(&manual, src);
+        let size = thread.size(src);
+        let begun = match thread.manual(now, &manual, src) {
+            Decision::Start(attempt, _) => Ok(attempt),
+            Decision::Send(report) => Err(report),
+            Decision::Wait(_) => unreachable!("a new thread has no attempt under way"),
+        };
+        let opened = Self {
+            counter,
+            warnings,
+            plan,
+            size,
+        };
+        Ok((thread, opened, begun))
+    }
+
+    /// What it came to.
+    pub(crate) fn end(self, thread: Thread, report: Report) -> Compaction {
+        Compaction {
+            report,
+            thread,
+            plan: self.plan,
+            warnings: self.warnings,
+            counter: self.counter,
+            size: self.size,
+        }
+    }
 }

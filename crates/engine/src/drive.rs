@@ -1,16 +1,15 @@
 //! Runs an attempt to its end on the calling thread: the thin shell around the pure machine.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use conspectus_core::attempt::{Attempt, Poll};
 use conspectus_core::effect::{
-    CommitAck, Effect, Event, Failure, Hook, Input, Millis, Reply, Route, SummaryRequest,
+    Effect, Event, Failure, Hook, Input, Millis, Reply, Route, SummaryRequest,
 };
-use conspectus_core::id::Ident;
 use conspectus_core::outcome::Report;
 use conspectus_core::ranges::NodeRanges;
 use conspectus_core::thread::{Sources, Thread};
+
+use crate::partials::Partials;
+use crate::perform::{Performed, ended, perform};
 
 /// What an attempt's effects need from outside. Every method has a default that suits a conversation in
 /// memory without a model: the digest is the summary, and the history itself is the archive.
@@ -84,13 +83,13 @@ pub fn drive(
     src: Sources<'_>,
     host: &mut dyn Host,
 ) -> Report {
-    let mut cache: BTreeMap<Ident, Arc<str>> = BTreeMap::new();
+    let mut partials = Partials::default();
     let mut wakes: Vec<Millis> = Vec::new();
     loop {
         let now = host.now();
         let input = match attempt.poll(now, src) {
             Poll::Done(report) => {
-                thread.ended(attempt.id(), report.outcome, now);
+                ended(thread, attempt.id(), &report, now);
                 return *report;
             }
             Poll::Idle => {
@@ -103,61 +102,47 @@ pub fn drive(
                     None => Input::Cancel,
                 }
             }
-            Poll::Do(effect) => match perform(thread, &effect, src, host, &mut cache, &mut wakes) {
-                Some(input) => input,
-                None => continue,
+            Poll::Do(effect) => match perform(effect, thread, src, &mut partials) {
+                Performed::Answered(input) => input,
+                Performed::Done => continue,
+                Performed::Outside(effect) => match outside(effect, host, &mut wakes) {
+                    Some(input) => input,
+                    None => continue,
+                },
             },
         };
         attempt.feed(host.now(), input, src);
     }
 }
 
-fn perform(
-    thread: &mut Thread,
-    effect: &Effect,
-    src: Sources<'_>,
-    host: &mut dyn Host,
-    cache: &mut BTreeMap<Ident, Arc<str>>,
-    wakes: &mut Vec<Millis>,
-) -> Option<Input> {
-    Some(match effect {
+fn outside(effect: Effect, host: &mut dyn Host, wakes: &mut Vec<Millis>) -> Option<Input> {
+    match effect {
         Effect::Call {
             call,
             request,
             route,
             deadline,
-        } => match host.call(request, route, *deadline) {
-            Ok(reply) => Input::Reply(*call, reply),
-            Err(failure) => Input::Failed(*call, failure),
-        },
-        Effect::CacheGet(key) => Input::Cached(*key, cache.get(key).cloned()),
+        } => Some(match host.call(&request, &route, deadline) {
+            Ok(reply) => Input::Reply(call, reply),
+            Err(failure) => Input::Failed(call, failure),
+        }),
         Effect::Hook(hook, removed) => {
-            host.hook(*hook, removed);
-            Input::HookDone(*hook)
+            host.hook(hook, &removed);
+            Some(Input::HookDone(hook))
         }
-        Effect::Archive(removed) => Input::Archived(host.archive(removed)),
-        Effect::Commit(record, expect) => {
-            let ack = thread.commit(record, *expect, src);
-            debug_assert!(
-                !matches!(ack, CommitAck::Unknown),
-                "memory does not lose acknowledgements"
-            );
-            Input::Committed(ack)
-        }
-        Effect::LookUp(attempt, record) => Input::Found(thread.has_record(*attempt, *record)),
-        Effect::CachePut(key, text) => {
-            cache.insert(*key, text.clone());
-            return None;
-        }
+        Effect::Archive(removed) => Some(Input::Archived(host.archive(&removed))),
         Effect::WakeAt(at) => {
-            wakes.push(*at);
-            return None;
+            wakes.push(at);
+            None
         }
         Effect::Emit(event) => {
-            host.emit(event);
-            return None;
+            host.emit(&event);
+            None
         }
         // A call has ended before the next effect is performed: there is nothing to stop.
-        Effect::Abort(_) => return None,
-    })
+        Effect::Abort(_) => None,
+        Effect::CacheGet(_) | Effect::CachePut(..) | Effect::Commit(..) | Effect::LookUp(..) => {
+            unreachable!("performed without the outside")
+        }
+    }
 }

@@ -70,20 +70,34 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! Where calls should not block, and those of one attempt should run side by side, a model is a [`ChatModel`],
+//! [`Models`] says which name means which, and a [`Compactor`] runs attempts under any runtime, or none. The crate
+//! `conspectus-providers` has models over HTTP.
+//!
 //! # A conversation that goes on
 //!
 //! Keep a [`Thread`]: append what arrives, ask [`Thread::before_call`] before each model call, run what it
-//! starts with [`drive`], and send [`Thread::projection`]. The core knows no clock and no network: a [`Host`]
+//! starts with [`drive`] or [`Compactor::run`], and send [`Thread::projection`]. The core knows no clock and no network: a [`Host`]
 //! is what performs. [`open_thread`] fills one from a file; the guide of [`core`] builds one by hand.
 
+mod clock;
 mod compact;
+mod compactor;
+mod control;
 mod drive;
+mod home;
 mod inspect;
+mod jobs;
+mod model;
+mod partials;
+mod perform;
 mod shortened;
 mod text;
 mod units;
 
+pub use clock::Clock;
 pub use compact::{CompactRequest, Compaction, Error, OpenThread, compact, open_thread};
+pub use compactor::{Alone, Compactor, Surroundings};
 pub use conspectus_core as core;
 pub use conspectus_core::count::TokenCounter;
 pub use conspectus_core::outcome::{Measured, Moment, Outcome, Reason, Report};
@@ -95,8 +109,11 @@ pub use conspectus_wire as wire;
 pub use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, ReadError, RenderContext, WriteError,
 };
+pub use control::Control;
 pub use drive::{Embedded, Host, drive};
+pub use home::{Home, Shared};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
+pub use model::{Boxed, ChatModel, ModelCall, Models, Prompt};
 pub use shortened::{Shortened, shortened};
 pub use units::{StayShare, UnitLine, stays, units};
 

@@ -3,6 +3,8 @@
 //! The programs in `fuzz/` hand them what the fuzzer finds; `tests/it/fuzz.rs` runs the same functions over the
 //! committed corpus and over [`mutated`] copies of it, so that they also hold on every commit.
 
+mod answer;
+
 use std::sync::Arc;
 
 use conspectus::{CompactRequest, Embedded, compact};
@@ -18,12 +20,13 @@ use conspectus_wire::json::{
 use conspectus_wire::{Conversation, Document, Format, OpenOptions, RenderContext, valid};
 
 use crate::rng::Rng;
+pub use answer::answer;
 
 /// A target: its name, which is also that of its corpus, and what it does.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 8] = [
+pub const TARGETS: [Target; 9] = [
     ("openai", openai),
     ("anthropic", anthropic),
     ("langchain", langchain),
@@ -32,6 +35,7 @@ pub const TARGETS: [Target; 8] = [
     ("splice", splice),
     ("config", config),
     ("frame", frame_target),
+    ("answer", answer),
 ];
 
 /// Nothing larger is tried: size has tests of its own.

@@ -39,6 +39,7 @@
 //!
 //! - [`json`] lists, cuts and splices JSON in place; the formats are built on it.
 //! - [`valid`] judges a request by its provider's rules, independently of everything else here.
+//! - [`failure`] tells what an error of a provider means; [`sse`] decodes its streams.
 //! - Each format has a folder with a reader (messages to views) and a writer (blocks of ours to messages); session
 //!   files, which are logs that a compaction is appended to, read and write the whole file.
 
@@ -48,6 +49,7 @@ mod codex;
 mod conversation;
 mod document;
 mod error;
+pub mod failure;
 mod format;
 pub mod json;
 mod langchain;
@@ -56,7 +58,9 @@ mod openai;
 mod read;
 mod responses;
 mod source;
+pub mod sse;
 mod time;
+mod usage;
 pub mod valid;
 mod write;
 
@@ -65,3 +69,4 @@ pub use conversation::{Conversation, Fixed};
 pub use document::{Document, OpenOptions, RenderContext};
 pub use error::{Fault, ReadError, WriteError};
 pub use format::{Format, UnknownFormatName};
+pub use usage::{anthropic_usage, openai_usage};

@@ -1,4 +1,4 @@
-//! Times as session files write them.
+//! Times as session files and HTTP write them.
 
 /// Milliseconds since 1970 as ISO 8601 in UTC, `2026-11-30T12:22:00.000Z`.
 pub(crate) fn iso_time(ms: u64) -> String {
@@ -26,6 +26,18 @@ fn civil(days: u64) -> (u64, u64, u64) {
     (year + era * 400 + next, month, date)
 }
 
+/// The day since 1970 of a date; the inverse of [`civil`]. `None` before 1970.
+pub(crate) fn days(year: u64, month: u64, date: u64) -> Option<u64> {
+    let (year, month) = match month {
+        3.. => (year, month - 3),
+        _ => (year.checked_sub(1)?, month + 9),
+    };
+    let (era, of_era) = (year / 400, year % 400);
+    let of_year = (153 * month + 2) / 5 + date.checked_sub(1)?;
+    let day = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+    (era * 146_097 + day).checked_sub(719_468)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -39,5 +51,17 @@ mod tests {
         check(951_868_800_000, "2000-03-01T00:00:00.000Z");
         check(1_796_041_384_248, "2026-11-30T12:23:04.248Z");
         check(4_107_542_400_000, "2100-03-01T00:00:00.000Z");
+    }
+
+    #[test]
+    fn days_and_dates_are_each_others_inverse() {
+        for day in (0..60_000).step_by(7).chain([11_016, 11_017, 47_540]) {
+            let (year, month, date) = civil(day);
+            assert_eq!(days(year, month, date), Some(day));
+        }
+        assert_eq!(
+            (days(1969, 12, 31), days(0, 1, 1), days(1970, 1, 0)),
+            (None, None, None)
+        );
     }
 }

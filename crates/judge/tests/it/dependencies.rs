@@ -78,6 +78,17 @@ fn the_core_and_the_formats_do_no_input_or_output() {
 }
 
 #[test]
+fn the_library_needs_no_runtime_of_its_own() {
+    check("conspectus", &[&RUNTIME[..], &NETWORK, &SQL].concat());
+}
+
+#[test]
+fn models_over_http_need_only_a_c_compiler() {
+    let others = ["aws-lc-sys", "openssl-sys", "native-tls"];
+    check("conspectus-providers", &[&others[..], &SQL].concat());
+}
+
+#[test]
 fn the_first_command_compiles_neither_tls_nor_sql() {
     check("conspectus-cli", &[&RUNTIME[..], &NETWORK, &SQL].concat());
 }

@@ -4,6 +4,7 @@
 //! and after how long; waiting, cancelling and panicking are the caller's.
 
 mod behaviour;
+mod chat;
 mod estimate;
 
 use conspectus_core::effect::{Failure, Finish, Reply, SummaryInput, SummaryRequest};
@@ -11,6 +12,7 @@ use conspectus_core::view::Usage;
 use serde_json::Value;
 
 pub use behaviour::Behaviour;
+pub use chat::ScriptedChat;
 pub use estimate::estimate;
 
 /// What a request for a summary shows to a scripted model.

@@ -57,5 +57,5 @@ macro_rules! targets {
 }
 
 targets!(
-    openai, anthropic, langchain, claude, detect, splice, config, frame
+    openai, anthropic, langchain, claude, detect, splice, config, frame, answer
 );

@@ -1,6 +1,7 @@
 //! The test kit's own tests: what others lean on must hold by itself.
 
 mod campaign;
+mod compactor;
 mod formats;
 mod fuzz;
 mod invariants;

@@ -9,6 +9,7 @@ use crate::conversation::{Emptied, Fixed, Home, Message, TextAt};
 use crate::json::{Array, Kind, Object, Span, string};
 use crate::openai::form;
 use crate::read::{Builder, Odd, Reader, content, object, opaque};
+use crate::usage::anthropic_usage;
 
 /// The format.
 pub(crate) struct Anthropic;
@@ -88,7 +89,7 @@ fn system_text(json: &str) -> String {
 /// `inputTokens` holds them.
 fn usage(message: &Object<'_>) -> Option<Usage> {
     if let Some(usage) = message.object("usage") {
-        return api_usage(&usage);
+        return anthropic_usage(&usage);
     }
     let metrics = message.object("metrics")?;
     Some(Usage {
@@ -96,23 +97,6 @@ fn usage(message: &Object<'_>) -> Option<Usage> {
         output: metrics.number("outputTokens").unwrap_or(0),
         cache_read: metrics.number("cacheReadTokens").unwrap_or(0),
         cache_write: metrics.number("cacheWriteTokens").unwrap_or(0),
-        reported_total: None,
-        provider: None,
-    })
-}
-
-/// Usage as Anthropic's API reports it. A compaction pass on the server is listed apart and never counts.
-pub(crate) fn api_usage(usage: &Object<'_>) -> Option<Usage> {
-    let cache_read = usage.number("cache_read_input_tokens").unwrap_or(0);
-    let cache_write = usage.number("cache_creation_input_tokens").unwrap_or(0);
-    Some(Usage {
-        input: usage
-            .number("input_tokens")?
-            .saturating_add(cache_read)
-            .saturating_add(cache_write),
-        output: usage.number("output_tokens").unwrap_or(0),
-        cache_read,
-        cache_write,
         reported_total: None,
         provider: None,
     })

@@ -8,6 +8,7 @@ use conspectus_core::view::{ContentForm, MediaKind, MessageView, PartKind, Role,
 use crate::conversation::{Emptied, Fixed, Home, Message, TextAt};
 use crate::json::{Array, Kind, Object, Span, string};
 use crate::read::{Builder, Odd, Reader, content, object, opaque, text_or_json, unique};
+use crate::usage::openai_usage;
 
 /// The format.
 pub(crate) struct OpenAi;
@@ -221,20 +222,11 @@ fn call(builder: &mut Builder<'_>, json: &str, home: Home) -> Result<(), Odd> {
     Ok(())
 }
 
-/// `prompt_tokens` includes cached ones. mini-swe-agent keeps the whole reply under `extra`.
+/// mini-swe-agent keeps the whole reply under `extra`.
 fn usage(message: &Object<'_>) -> Option<Usage> {
     let usage = message.object("usage").or_else(|| {
         let reply = message.object("extra")?.object("response")?;
         reply.object("usage")
     })?;
-    let details = usage.object("prompt_tokens_details");
-    let cached = details.and_then(|details| details.number("cached_tokens"));
-    Some(Usage {
-        input: usage.number("prompt_tokens")?,
-        output: usage.number("completion_tokens").unwrap_or(0),
-        cache_read: cached.unwrap_or(0),
-        cache_write: 0,
-        reported_total: usage.number("total_tokens"),
-        provider: None,
-    })
+    openai_usage(&usage)
 }

@@ -1,0 +1,301 @@
+//! Runs attempts to their end without blocking: the async shell around the pure machine.
+//!
+//! Calls of one attempt run side by side, as many as the machine asks for. There is no runtime in here: time is
+//! the [`Clock`] port, and whatever polls the future drives everything, so a run under a fake clock is the same
+//! every time.
+
+use std::collections::BTreeSet;
+use std::future::{poll_fn, ready};
+use std::sync::{Mutex, PoisonError};
+use std::task::{Context, Poll};
+
+use conspectus_core::attempt::{Attempt, Poll as Next};
+use conspectus_core::effect::{
+    CallNumber, Effect, Event, Failure, Hook, Input, Millis, Reply, Route, SummaryInput,
+    SummaryRequest,
+};
+use conspectus_core::id::AttemptId;
+use conspectus_core::outcome::{Outcome, Report};
+use conspectus_core::projection::Piece;
+use conspectus_core::ranges::NodeRanges;
+use conspectus_wire::Conversation;
+
+use crate::clock::Clock;
+use crate::compact::{CompactRequest, Compaction, Error, Opened};
+use crate::control::Control;
+use crate::home::{Home, Shared};
+use crate::jobs::{Job, Jobs};
+use crate::model::{Boxed, ModelCall, Models, Prompt};
+use crate::partials::Partials;
+use crate::perform::{Performed, ended, perform};
+
+/// What an attempt's effects need from outside beside models and time. Every method has a default that suits a
+/// conversation in memory: no hooks, and the history itself is the archive.
+pub trait Surroundings: Sync {
+    /// Runs the host's hooks. What fails in there is the host's to log.
+    fn hook<'a>(&'a self, hook: Hook, removed: &'a NodeRanges) -> Boxed<'a, ()> {
+        let _ = (hook, removed);
+        Box::pin(ready(()))
+    }
+
+    /// Makes messages retrievable before they go.
+    ///
+    /// # Errors
+    /// When they could not be written; the attempt then ends without a change.
+    fn archive<'a>(&'a self, removed: &'a NodeRanges) -> Boxed<'a, Result<(), Failure>> {
+        let _ = removed;
+        Box::pin(ready(Ok(())))
+    }
+
+    /// The conversation as a request in the format of the route's model, with the instruction as its last user
+    /// turn. Asked only for routes that replay.
+    ///
+    /// # Errors
+    /// When this host cannot make one.
+    fn replay(
+        &self,
+        route: &Route,
+        conversation: &[Piece],
+        instruction: &str,
+    ) -> Result<Prompt, Failure> {
+        let _ = (route, conversation, instruction);
+        Err(Failure::Unusable {
+            message: "the conversation cannot be replayed here; use the transcript strategy".into(),
+        })
+    }
+
+    /// Listens.
+    fn emit(&self, event: &Event) {
+        let _ = event;
+    }
+}
+
+/// Surroundings with nothing in them.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Alone;
+
+impl Surroundings for Alone {}
+
+/// Runs attempts. Keeps the partial results of all of them, so one compactor for a process is enough; one for
+/// each tenant where tenants must not even share the answer to the same question.
+pub struct Compactor<C> {
+    models: Models,
+    clock: C,
+    partials: Mutex<Partials>,
+}
+
+impl<C: Clock> Compactor<C> {
+    /// With these models.
+    pub fn new(models: Models, clock: C) -> Self {
+        Self {
+            models,
+            clock,
+            partials: Mutex::default(),
+        }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &C {
+        &self.clock
+    }
+
+    /// Runs `attempt` to its end and commits into the thread at `home`. Dropping the future stops its calls and
+    /// clears the way for the next attempt.
+    pub async fn run<H: Home>(
+        &self,
+        home: &H,
+        mut attempt: Attempt,
+        around: &dyn Surroundings,
+        control: &Control,
+    ) -> Report {
+        let mut lease = Lease {
+            home,
+            clock: &self.clock,
+            attempt: attempt.id(),
+            is_held: true,
+        };
+        let mut jobs = Jobs::default();
+        let mut wakes = BTreeSet::new();
+        loop {
+            let now = self.clock.now();
+            let input = match home.with(|_, src| attempt.poll(now, src)) {
+                Next::Done(report) => {
+                    lease.is_held = false;
+                    home.with(|thread, _| ended(thread, attempt.id(), &report, now));
+                    return *report;
+                }
+                Next::Idle => {
+                    wakes.retain(|at| *at > now);
+                    match self.wait(&mut jobs, &wakes, control).await {
+                        Some(input) => input,
+                        None => continue,
+                    }
+                }
+                Next::Do(effect) => match home.with(|thread, src| {
+                    let mut partials = self.partials.lock().unwrap_or_else(PoisonError::into_inner);
+                    perform(effect, thread, src, &mut partials)
+                }) {
+                    Performed::Answered(input) => input,
+                    Performed::Done => continue,
+                    Performed::Outside(effect) => {
+                        self.start(effect, now, &mut jobs, &mut wakes, around, control);
+                        continue;
+                    }
+                },
+            };
+            let now = self.clock.now();
+            home.with(|_, src| attempt.feed(now, input, src));
+        }
+    }
+
+    /// Compacts a conversation, as [`compact`](crate::compact()) does, with the models of this compactor for the
+    /// routes of the request.
+    ///
+    /// # Errors
+    /// When the options cannot work. Everything that happens later is an outcome in the report.
+    pub async fn compact(
+        &self,
+        conversation: &Conversation,
+        request: &CompactRequest,
+        around: &dyn Surroundings,
+        control: &Control,
+    ) -> Result<Compaction, Error> {
+        let now = self.clock.now();
+        let (thread, opened, begun) = Opened::begin(conversation, request, now)?;
+        let counter = opened.counter.clone();
+        let home = Shared::new(thread, conversation, counter.as_ref());
+        let report = match begun {
+            Ok(attempt) => self.run(&home, *attempt, around, control).await,
+            Err(report) => report,
+        };
+        Ok(opened.end(home.into_thread(), report))
+    }
+
+    /// Sets an effect going.
+    fn start<'a>(
+        &'a self,
+        effect: Effect,
+        now: Millis,
+        jobs: &mut Jobs<'a>,
+        wakes: &mut BTreeSet<Millis>,
+        around: &'a dyn Surroundings,
+        control: &Control,
+    ) {
+        match effect {
+            Effect::Call {
+                call,
+                request,
+                route,
+                deadline,
+            } => {
+                let timeout_ms = deadline.saturating_sub(now);
+                let control = control.clone();
+                jobs.start(
+                    Job::Call(call),
+                    Box::pin(async move {
+                        match self
+                            .call(call, &request, &route, timeout_ms, around, &control)
+                            .await
+                        {
+                            Ok(reply) => Input::Reply(call, reply),
+                            Err(failure) => Input::Failed(call, failure),
+                        }
+                    }),
+                );
+            }
+            Effect::Hook(hook, removed) => jobs.start(
+                Job::Hook(hook),
+                Box::pin(async move {
+                    around.hook(hook, &removed).await;
+                    Input::HookDone(hook)
+                }),
+            ),
+            Effect::Archive(removed) => jobs.start(
+                Job::Archive,
+                Box::pin(async move { Input::Archived(around.archive(&removed).await) }),
+            ),
+            Effect::Abort(call) => jobs.abort(call),
+            Effect::WakeAt(at) => {
+                wakes.insert(at);
+            }
+            Effect::Emit(event) => around.emit(&event),
+            Effect::CacheGet(_)
+            | Effect::CachePut(..)
+            | Effect::Commit(..)
+            | Effect::LookUp(..) => unreachable!("performed without the outside"),
+        }
+    }
+
+    async fn call(
+        &self,
+        call: CallNumber,
+        request: &SummaryRequest,
+        route: &Route,
+        timeout_ms: u64,
+        around: &dyn Surroundings,
+        control: &Control,
+    ) -> Result<Reply, Failure> {
+        let model = self.models.get(route.model.as_deref())?;
+        let prompt = match &request.input {
+            SummaryInput::Transcript { system, document } => Prompt::Text {
+                system: system.clone(),
+                user: document.clone(),
+            },
+            SummaryInput::Replay {
+                conversation,
+                instruction,
+            } => around.replay(route, conversation, instruction)?,
+        };
+        let ask = ModelCall {
+            prompt,
+            max_output_tokens: request.max_output_tokens,
+            timeout_ms,
+            schema: None,
+        };
+        model.call(ask, &|| control.alive(call)).await
+    }
+
+    /// Waits for the next input; `None`: a time has come. When nothing can come any more, the attempt is stopped.
+    async fn wait(
+        &self,
+        jobs: &mut Jobs<'_>,
+        wakes: &BTreeSet<Millis>,
+        control: &Control,
+    ) -> Option<Input> {
+        let mut sleep = wakes.first().map(|at| self.clock.sleep_until(*at));
+        if sleep.is_none() && jobs.is_empty() {
+            return Some(Input::Cancel);
+        }
+        poll_fn(|cx: &mut Context<'_>| {
+            // What was said stands before what ended, and that before the time: the order is the same each time.
+            let input = control
+                .next(cx.waker())
+                .or_else(|| jobs.poll(cx))
+                .or_else(|| control.next(cx.waker()));
+            match (input, &mut sleep) {
+                (Some(input), _) => Poll::Ready(Some(input)),
+                (None, Some(sleep)) => sleep.as_mut().poll(cx).map(|()| None),
+                (None, None) => Poll::Pending,
+            }
+        })
+        .await
+    }
+}
+
+/// The thread is told that the attempt ended, on every way out: this one is for a future that is dropped.
+struct Lease<'a, H: Home, C: Clock> {
+    home: &'a H,
+    clock: &'a C,
+    attempt: AttemptId,
+    is_held: bool,
+}
+
+impl<H: Home, C: Clock> Drop for Lease<'_, H, C> {
+    fn drop(&mut self) {
+        if self.is_held {
+            let now = self.clock.now();
+            self.home
+                .with(|thread, _| thread.ended(self.attempt, Outcome::Cancelled, now));
+        }
+    }
+}
