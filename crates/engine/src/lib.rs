@@ -75,6 +75,7 @@
 //! starts with [`drive`], and send [`Thread::projection`]. The core knows no clock and no network: a [`Host`]
 //! is what performs. [`open_thread`] fills one from a file; the guide of [`core`] builds one by hand.
 
+pub mod catalog;
 mod compact;
 mod drive;
 mod inspect;

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::presets::{DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS};
+use super::presets::{
+    DefaultCounter, DefaultKeep, DefaultTrigger, EXPECTED_CALLS, MASK_PERMILLE, PresetValues,
+    SKILL_READ_TOOLS,
+};
 use super::window::{Window, window};
 use super::{
-    At, Breaker, Clause, Conflict, CounterChoice, Keep, KeepOption, ModelProfile, Number, Options,
-    Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy, SummaryPolicy,
-    Threshold, TriggerOption, Unit,
+    At, Breaker, Clause, Conflict, CostPolicy, CounterChoice, Keep, KeepOption, ModelProfile,
+    Number, Options, Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy,
+    SummaryPolicy, Threshold, TriggerOption, Unit,
 };
 
 /// No summary is capped below this unless asked for: nothing useful is shorter.
@@ -113,12 +116,36 @@ impl<'a> Resolver<'a> {
             minimum_gain_permille: if peer_losses(options) { 0 } else { 100 },
             breaker,
             skill_read_tools: skill_read_tools(options),
+            cost: self.cost()?,
+            exempt_tools: options.exempt_tools.clone(),
             strict_parity: options.strict_parity,
         };
         Ok(Resolved {
             policy,
             warnings: self.warnings,
         })
+    }
+
+    fn cost(&mut self) -> Result<CostPolicy, PolicyError> {
+        let (options, model) = (self.options, self.model);
+        let others = options.others.iter();
+        let priced = others.filter_map(|other| Some((other.name.clone()?, other.prices?)));
+        let cost = CostPolicy {
+            prices: model.prices,
+            cache: model.cache,
+            others: priced.collect(),
+            expected_calls: at_least_one("expected_calls", options.expected_calls, EXPECTED_CALLS)?,
+            max_thread_micros: options.max_thread_micros,
+            max_day_micros: options.max_day_micros,
+        };
+        let has_cap = cost.max_thread_micros.is_some() || cost.max_day_micros.is_some();
+        let writer = options.model.as_deref();
+        if has_cap && self.enabled && cost.prices_of(writer, model.name.as_deref()).is_none() {
+            let model = options.model.clone().or_else(|| model.name.clone());
+            self.warnings
+                .push(PolicyWarning::CapWithoutPrices { model });
+        }
+        Ok(cost)
     }
 
     /// The clauses in numbers, and where the background may start.
@@ -423,6 +450,11 @@ fn prune(asked: PruneOption, preset: &PresetValues) -> Option<Prune> {
         keep_recent_results: asked
             .keep_recent_results
             .unwrap_or(defaults.keep_recent_results),
+        mask_permille: match asked.mask {
+            None => defaults.mask_permille,
+            Some(true) => MASK_PERMILLE,
+            Some(false) => 0,
+        },
     };
     (on && prune.max_result_chars > 0).then_some(prune)
 }
