@@ -74,7 +74,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
             exit_code: exit.code(),
             results: &results,
             skipped: &skipped,
-            warnings: &job.policy.warnings,
+            warnings: &job.policy.warnings.borrow(),
             advice: &job.policy.advice,
             errors: &errors,
         })?;
@@ -89,7 +89,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
 
 /// Says what is to be said before the first input: warnings, and directories that cannot be listed.
 pub(crate) fn begin(policy: &PolicyJob, inputs: &Inputs) -> Vec<ErrorLine> {
-    policy.warnings.iter().for_each(|w| ui::warning(w));
+    policy.warnings.borrow().iter().for_each(|w| ui::warning(w));
     policy.advice.iter().for_each(|a| ui::advice(a));
     inputs
         .failed
@@ -161,9 +161,9 @@ fn process(
     result: &mut FileResult,
 ) -> Result<(), Fail> {
     let document = &opened.document;
-    let request = job.policy.request(document.format());
     let count = document.conversations().len();
     let mut edits: Vec<(usize, Projection)> = Vec::new();
+    let mut automatic = false;
     for (at, conversation) in document.conversations().iter().enumerate() {
         if count > 1 {
             doing(&format!(
@@ -172,6 +172,8 @@ fn process(
                 at + 1
             ));
         }
+        let request = job.policy.request(document.format(), conversation)?;
+        automatic = request.only_if_triggered;
         let compaction = compact(conversation, &request, &mut Embedded::default())
             .map_err(|error| Fail::new(Exit::Config, error))?;
         if compaction.is_change() {
@@ -183,7 +185,7 @@ fn process(
     let bytes = if edits.is_empty() {
         Cow::Borrowed(opened.document.bytes())
     } else {
-        let rendered = render(input, opened, &edits, result, request.only_if_triggered)?;
+        let rendered = render(input, opened, &edits, result, automatic)?;
         Cow::Owned(rendered)
     };
     result.bytes_after = Some(bytes.len() as u64);

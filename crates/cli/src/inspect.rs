@@ -62,7 +62,7 @@ fn inspected(
     opened: &Opened,
     conversation: &Conversation,
 ) -> Result<Inspected, Fail> {
-    let request = job.policy.request(opened.document.format());
+    let request = job.policy.request(opened.document.format(), conversation)?;
     let inspection =
         inspect(conversation, &request).map_err(|error| Fail::new(Exit::Config, error))?;
     Ok(Inspected {
@@ -128,7 +128,7 @@ pub(crate) fn look<T: Serialize>(
             exit_code: exit.code(),
             results: &results,
             skipped: &skipped,
-            warnings: &job.policy.warnings,
+            warnings: &job.policy.warnings.borrow(),
             advice: &job.policy.advice,
             errors: &errors,
         })?;

@@ -154,6 +154,21 @@ const SECTION_ROWS: &[Row] = &[
         "When failures in a row stop further tries for a while.",
     ),
     (
+        "max_spend",
+        Kind::MapOrNull(MAX_SPEND_ROWS),
+        "What summaries may cost, in dollars.",
+    ),
+    (
+        "expected_calls",
+        Kind::WholeOrNull(1),
+        "Calls that a conversation is expected to go on for; what is not even by then does not pay.",
+    ),
+    (
+        "exempt_tools",
+        Kind::Texts,
+        "Tools whose old results are never masked.",
+    ),
+    (
         "strict_parity",
         Kind::Boolean,
         "Do what the preset's original does even where it loses; for comparison.",
@@ -201,6 +216,16 @@ const PRUNE_ROWS: &[Row] = &[
         Kind::Whole(0),
         "Newest results that are left alone.",
     ),
+    (
+        "mask",
+        Kind::Boolean,
+        "Old results are masked together before a summary is made, where that is enough and pays.",
+    ),
+];
+
+const MAX_SPEND_ROWS: &[Row] = &[
+    ("thread", Kind::Price, "Of one thread, in all."),
+    ("day", Kind::Price, "Of one thread, in a day."),
 ];
 
 const BREAKER_ROWS: &[Row] = &[
@@ -402,7 +427,7 @@ mod tests {
     use super::*;
     use crate::config::Config;
     use crate::models::{FIELDS, PRICES};
-    use crate::section::{OPTIONS, PRUNE};
+    use crate::section::{MAX_SPEND, OPTIONS, PRUNE};
     use crate::value::{parse_real, parse_whole};
     use crate::yaml::{self, Node};
 
@@ -417,6 +442,7 @@ mod tests {
         let names = |rows: &[Row]| rows.iter().map(|row| row.0).collect::<Vec<_>>();
         assert_eq!(names(SECTION_ROWS), OPTIONS);
         assert_eq!(names(PRUNE_ROWS), PRUNE);
+        assert_eq!(names(MAX_SPEND_ROWS), MAX_SPEND);
         assert_eq!(names(MODEL_ROWS), FIELDS);
         assert_eq!(names(PRICE_ROWS), PRICES);
     }

@@ -68,6 +68,7 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         max_argument_tokens: Some(*apart.pick(&[0, 0, 50, 400])),
         duplicates: Some(rng.percent(50)),
         keep_recent_results: Some(rng.below(4) as u64),
+        mask: None,
     };
     Options {
         preset,
