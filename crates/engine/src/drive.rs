@@ -91,6 +91,7 @@ pub fn drive(
         let input = match attempt.poll(now, src) {
             Poll::Done(report) => {
                 thread.ended(attempt.id(), report.outcome, now);
+                thread.spend(now, report.measured.spent_micros);
                 return *report;
             }
             Poll::Idle => {

@@ -77,6 +77,7 @@
 
 pub mod catalog;
 mod compact;
+mod cost;
 mod drive;
 mod inspect;
 mod shortened;
@@ -95,6 +96,7 @@ pub use conspectus_wire as wire;
 pub use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, ReadError, RenderContext, WriteError,
 };
+pub use cost::{Both, Economics};
 pub use drive::{Embedded, Host, drive};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
 pub use shortened::{Shortened, shortened};

@@ -8,6 +8,7 @@ use crate::effect::{
     SummaryRequest,
 };
 use crate::id::Ident;
+use crate::outcome::Reason;
 use crate::parity::{self, Given};
 use crate::planted::{Bug, planted};
 use crate::policy::Preset;
@@ -153,13 +154,22 @@ impl Attempt {
                 _ => false,
             };
             if ready && free > 0 {
+                let request = Box::new(self.request(&work, at, src));
+                if self.is_over_budget(&work.route, &request) {
+                    if !self.reasons.contains(&Reason::SpendCap) {
+                        self.reasons.push(Reason::SpendCap);
+                    }
+                    work.states[at] = State::Failed;
+                    work.given_up = Some(Failure::SpendCap);
+                    self.pass_on(work, src);
+                    return true;
+                }
                 free -= 1;
                 started = true;
                 let call = CallNumber(self.next_call);
                 self.next_call += 1;
                 self.model_called = true;
                 let deadline = now.saturating_add(self.s.policy.summary.call_timeout_ms);
-                let request = Box::new(self.request(&work, at, src));
                 self.outbox.push_back(Effect::Call {
                     call,
                     request,
@@ -217,7 +227,7 @@ impl Attempt {
         s.frozen.iter().cloned().chain(tail).collect()
     }
 
-    fn instruction(&self, repair: Option<Refusal>) -> String {
+    pub(super) fn instruction(&self, repair: Option<Refusal>) -> String {
         let s = &self.s.policy.summary;
         let mut text =
             summary::instruction(s.prompt.as_deref(), self.s.focus.as_deref(), s.max_tokens);
@@ -285,7 +295,10 @@ impl Attempt {
                 self.after_chunk(work, now, src);
             }
             Input::Reply(call, reply) => match work.called(call) {
-                Some(at) => self.replied(work, at, now, &reply, src),
+                Some(at) => {
+                    self.paid(&work.route, &reply);
+                    self.replied(work, at, now, &reply, src);
+                }
                 None => self.phase = Phase::Working(Box::new(work)),
             },
             Input::Failed(call, failure) => match work.called(call) {

@@ -192,6 +192,8 @@ pub struct Breaker {
 /// What calls cost, and what they may cost.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct CostPolicy {
+    /// The name of the model that the conversation runs on.
+    pub model: Option<Arc<str>>,
     /// Prices of the model that the conversation runs on.
     pub prices: Option<Prices>,
     /// How its provider keeps prefixes.
@@ -208,11 +210,11 @@ pub struct CostPolicy {
 
 impl CostPolicy {
     /// Prices of the model with this name; `None`: the one that the conversation runs on.
-    pub fn prices_of(&self, model: Option<&str>, run: Option<&str>) -> Option<Prices> {
-        match model {
-            None => self.prices,
-            Some(name) if Some(name) == run => self.prices,
-            Some(name) => {
+    pub fn prices_of(&self, model: Option<&str>) -> Option<Prices> {
+        match (model, self.model.as_deref()) {
+            (None, _) => self.prices,
+            (Some(name), Some(run)) if name == run => self.prices,
+            (Some(name), _) => {
                 let other = self.others.iter().find(|(known, _)| **known == *name);
                 other.map(|(_, prices)| *prices)
             }

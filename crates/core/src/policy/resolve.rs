@@ -131,6 +131,7 @@ impl<'a> Resolver<'a> {
         let others = options.others.iter();
         let priced = others.filter_map(|other| Some((other.name.clone()?, other.prices?)));
         let cost = CostPolicy {
+            model: model.name.clone(),
             prices: model.prices,
             cache: model.cache,
             others: priced.collect(),
@@ -140,7 +141,7 @@ impl<'a> Resolver<'a> {
         };
         let has_cap = cost.max_thread_micros.is_some() || cost.max_day_micros.is_some();
         let writer = options.model.as_deref();
-        if has_cap && self.enabled && cost.prices_of(writer, model.name.as_deref()).is_none() {
+        if has_cap && self.enabled && cost.prices_of(writer).is_none() {
             let model = options.model.clone().or_else(|| model.name.clone());
             self.warnings
                 .push(PolicyWarning::CapWithoutPrices { model });
