@@ -9,10 +9,10 @@ use super::{Style, Table, count, number, plain};
 /// The lines below the totals of a plan.
 pub(crate) fn cost(economics: &Economics, style: Style) -> String {
     let mut out = format!(
-        "{} of the provider's cache are of no use afterwards ({} stay); each later request is {} smaller\n",
+        "the provider's cache loses {} and keeps {}; each later request is {} smaller\n",
         count(economics.tokens_invalidated, "token"),
         number(economics.tokens_kept_cached),
-        count(economics.tokens_saved, "token"),
+        number(economics.tokens_saved),
     );
     let Some(as_made) = &economics.as_made else {
         let words = match &economics.model {
@@ -20,7 +20,7 @@ pub(crate) fn cost(economics: &Economics, style: Style) -> String {
                 "what {} costs is not known; prices: in models: say it",
                 plain(model)
             ),
-            None => "--model names a model, whose prices say what that comes to".to_owned(),
+            None => "what that comes to is not known: no model is named (--model NAME)".to_owned(),
         };
         out += &format!("{}\n", style.dim(&words));
         return out;
@@ -48,11 +48,13 @@ pub(crate) fn cost(economics: &Economics, style: Style) -> String {
     }
     out += &table.text();
     if let (Some(model), Some(prices)) = (&economics.model, &economics.prices) {
-        let long = prices.long.map_or(String::new(), |(above, rates)| {
-            format!("; above {} tokens {}", number(above), these(&rates))
-        });
-        let words = format!("prices of {}: {}{long}", plain(model), these(&prices.rates));
-        out += &format!("{}\n", style.dim(&words));
+        let line =
+            |what: &str, rates: &Rates| style.dim(&format!("{what}: {}", these(rates))) + "\n";
+        let what = format!("{}, a million tokens", plain(model));
+        out += &line(&what, &prices.rates);
+        if let Some((above, rates)) = &prices.long {
+            out += &line(&format!("requests above {} tokens", number(*above)), rates);
+        }
     }
     out
 }
@@ -69,7 +71,7 @@ fn even(cost: &Cost) -> String {
 fn these(rates: &Rates) -> String {
     let dollars = |micros: u64| dollars(i64::try_from(micros).unwrap_or(i64::MAX));
     format!(
-        "{} in, {} out, {} from the cache, {} into it, a million tokens",
+        "{} in, {} out, {} from the cache, {} into it",
         dollars(rates.input),
         dollars(rates.output),
         dollars(rates.cache_read),
