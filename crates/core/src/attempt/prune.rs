@@ -10,6 +10,8 @@ use crate::patch::Patch;
 use crate::plan::Fate;
 use crate::planted::{Bug, planted};
 use crate::policy::{Preset, Prune};
+use crate::project::{self, Shape};
+use crate::projection::Piece;
 use crate::prune::{Item, mask, plan, shorten_as_nous};
 use crate::record::{Patches, Weights};
 use crate::thread::Sources;
@@ -38,15 +40,24 @@ impl Pruned {
             return Self::default();
         };
         let before = s.patches_before();
-        let positions: Vec<Pos> = (0..s.branch.len())
-            .filter(|at| !s.was_folded(*at))
-            .collect();
-        let already = |at: Pos| -> &[Patch] {
-            if planted(Bug::PruneAgain) {
-                return &[];
-            }
-            before.get(&s.branch.path()[at]).map_or(&[], |p| p)
+        // What is not sent, an answer to a call that is gone, cannot save anything and is nobody's copy.
+        let shape = Shape {
+            is_folded: &|at| s.was_folded(at),
+            patches: &before,
+            summary: None,
+            pending: &s.pending,
         };
+        let shown: BTreeMap<Pos, Piece> =
+            project::shown(&s.branch, s.branch.len(), &shape).collect();
+        let positions: Vec<Pos> = shown.keys().copied().collect();
+        let already = |at: Pos| -> &[Patch] {
+            match &shown[&at] {
+                Piece::Edit(_, edits) if !planted(Bug::PruneAgain) => edits,
+                _ => &[],
+            }
+        };
+        let recorded = |at: Pos| before.get(&s.branch.path()[at]).map_or(&[][..], |p| p);
+        let is_whole = |at: Pos| already(at) == recorded(at);
         let (new, saved) = if s.policy.strict_parity && s.policy.preset == Preset::Nous {
             as_nous(s, &positions, already, &limits, src)
         } else {
@@ -55,7 +66,7 @@ impl Pruned {
                 .map(|at| Item {
                     message: s.branch.view(*at),
                     already: already(*at),
-                    weight: Some(s.branch.patched_weight(*at, &s.weights)),
+                    weight: is_whole(*at).then(|| s.branch.patched_weight(*at, &s.weights)),
                 })
                 .collect();
             // Nous shortens everything over its limit before it looks again.
@@ -66,23 +77,39 @@ impl Pruned {
             let new: Vec<New> = new
                 .map(|((i, p), weight)| (positions[i], p, weight))
                 .collect();
-            match masked(s, &new, pruned.saved, already, &limits, src) {
-                Some(masked) => masked,
-                None => (new, pruned.saved),
-            }
+            let weight = |at| match is_whole(at) {
+                true => s.branch.patched_weight(at, &s.weights),
+                false => src
+                    .counter
+                    .patched(s.branch.view(at), src.texts, already(at)),
+            };
+            let sent = Sent {
+                positions: &positions,
+                already: &already,
+                weight: &weight,
+            };
+            let masked = masked(s, &sent, &new, pruned.saved, &limits, src);
+            masked.unwrap_or((new, pruned.saved))
         };
-        let weights = new
-            .iter()
-            .map(|(at, _, weight)| (s.branch.path()[*at], *weight));
-        let weights: Weights = weights.collect();
-        let with_old = |(at, patches, _): New| {
-            let all: Arc<[Patch]> = already(at).iter().cloned().chain(patches).collect();
-            (s.branch.path()[at], all)
+        let with_old = |(at, patches, _): &New| {
+            let all: Arc<[Patch]> = recorded(*at).iter().chain(patches).cloned().collect();
+            (s.branch.path()[*at], all)
         };
+        let patches: Patches = new.iter().map(with_old).collect();
+        // Weights are of whole messages with their patches, also where some of it is not sent.
+        let weight = |(at, _, weight): &New| {
+            let node = s.branch.path()[*at];
+            let anew = || {
+                src.counter
+                    .patched(s.branch.view(*at), src.texts, &patches[&node])
+            };
+            (node, if is_whole(*at) { *weight } else { anew() })
+        };
+        let weights: Weights = new.iter().map(weight).collect();
         Self {
-            is_enough: !new.is_empty() && s.is_enough(saved, src),
+            is_enough: !patches.is_empty() && s.is_enough(saved, src),
             weights,
-            patches: new.into_iter().map(with_old).collect(),
+            patches,
             saved: src.counter.tokens(saved),
         }
     }
@@ -129,14 +156,24 @@ fn as_nous<'p>(
 /// The newest results that are never masked, whatever the policy keeps.
 const SPARED: usize = 3;
 
+/// What of the conversation is sent now.
+struct Sent<'a, 'p> {
+    /// The messages, ascending.
+    positions: &'a [Pos],
+    /// How each of them is edited.
+    already: &'a dyn Fn(Pos) -> &'p [Patch],
+    /// What it weighs so.
+    weight: &'a dyn Fn(Pos) -> Weight,
+}
+
 /// Old results masked together, oldest first, instead of a summary: only results that a summary would fold, none of the
 /// newest, none of exempt tools; only if the request is then small enough, the share that is asked for is reclaimed, and it
 /// pays by the cache's prices. `None`: not so, and nothing changes.
-fn masked<'p>(
+fn masked(
     s: &Snapshot,
+    sent: &Sent<'_, '_>,
     before: &[New],
     saved_before: Weight,
-    already: impl Fn(Pos) -> &'p [Patch],
     limits: &Prune,
     src: Sources<'_>,
 ) -> Option<(Vec<New>, Weight)> {
@@ -150,12 +187,12 @@ fn masked<'p>(
         .collect();
     let goal = src.counter.tokens(saved_before) + s.size.request.saturating_sub(s.goal.target);
     let mut saved = saved_before;
-    for (at, part) in maskable(s, limits) {
+    for (at, part) in maskable(s, sent, limits) {
         let view = s.branch.view(at);
-        let old = already(at);
+        let old = (sent.already)(at);
         let (patches, now) = match new.get(&at) {
             Some((patches, weight)) => (patches.as_slice(), *weight),
-            None => (&[][..], s.branch.patched_weight(at, &s.weights)),
+            None => (&[][..], (sent.weight)(at)),
         };
         let Some(patches) = mask(view, part, src.texts, src.counter, old, patches, limits) else {
             continue;
@@ -195,15 +232,15 @@ fn masked<'p>(
 }
 
 /// Results that a summary would fold, the oldest first, without the newest and those of exempt tools.
-fn maskable(s: &Snapshot, limits: &Prune) -> Vec<(Pos, usize)> {
+fn maskable(s: &Snapshot, sent: &Sent<'_, '_>, limits: &Prune) -> Vec<(Pos, usize)> {
     let spared = usize::try_from(limits.keep_recent_results).unwrap_or(usize::MAX);
     let units = s.branch.units();
     let is_exempt = |at: Pos, part: usize| {
         let tool = units.call_of(at, part).map(|call| &call.tool);
         tool.is_some_and(|tool| s.policy.exempt_tools.contains(tool))
     };
-    let present = (0..s.branch.len()).rev().filter(|at| !s.was_folded(*at));
-    let results = present.flat_map(|at| {
+    let results = sent.positions.iter().rev().flat_map(|at| {
+        let at = *at;
         let parts: Vec<_> = s
             .branch
             .view(at)
