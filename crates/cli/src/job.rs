@@ -73,15 +73,8 @@ impl PolicyJob {
         conversation: &Conversation,
     ) -> Result<CompactRequest, Fail> {
         let named = conversation.model().filter(|_| !self.is_model_said);
-        let model = match &named {
-            Some(name) => models::of_session(&self.config, name),
-            None => self.model.clone(),
-        };
-        // What the session says of its model is as good as what is said beside it.
-        let model = match self.config.models().is_empty() || model.window.is_some() {
-            true => model,
-            false => self.model.clone(),
-        };
+        let of_session = named.and_then(|name| models::of_session(&self.config, &name));
+        let model = of_session.unwrap_or_else(|| self.model.clone());
         if let Some(why) = self.unresolved.as_ref().filter(|_| model.window.is_none()) {
             return Err(Fail::new(Exit::Config, anyhow::anyhow!(why.clone())));
         }

@@ -19,13 +19,15 @@ pub(crate) fn run_model(config: &Config, name: Option<&str>) -> Result<ModelProf
     }
 }
 
-/// The model that a session names: the list's, by either of its names, else the catalog's.
-pub(crate) fn of_session(config: &Config, name: &str) -> ModelProfile {
-    let listed = config
-        .models()
-        .iter()
-        .find(|m| *m.name == *name || *m.model == *name);
-    listed.map_or_else(|| catalog::profile(name, None), Model::profile)
+/// The model that a session names: the list's, by either of its names; without a list the catalog's. `None`: there is a
+/// list, and it is not in it.
+pub(crate) fn of_session(config: &Config, name: &str) -> Option<ModelProfile> {
+    if config.models().is_empty() {
+        return Some(catalog::profile(name, None));
+    }
+    let mut listed = config.models().iter();
+    let found = listed.find(|m| *m.name == *name || *m.model == *name);
+    found.map(Model::profile)
 }
 
 fn of_list(model: &Model) -> ModelProfile {
