@@ -279,7 +279,10 @@ impl Thread {
                 reasons,
             ));
         };
-        let may_wait = threshold.is_some_and(|threshold| self.may_wait(threshold, size));
+        let may_wait = match mode {
+            Mode::Background => true,
+            Mode::Foreground => threshold.is_some_and(|tokens| self.may_wait(tokens, size)),
+        };
         if !is_manual && may_wait && !attempt.pays(src) {
             return Decision::Send(Report::without_attempt(
                 Outcome::Deferred,

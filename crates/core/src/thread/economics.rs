@@ -304,6 +304,31 @@ fn what_does_not_pay_waits_until_the_cache_is_cold_or_the_request_has_grown() {
     );
 }
 
+/// Beside a running conversation nothing is urgent.
+#[test]
+fn the_background_waits_while_the_cache_is_warm() {
+    let hasty = Options {
+        expected_calls: Some(1),
+        exempt_tools: vec!["look".into()],
+        ..Options::default()
+    };
+    let model = model(34_000);
+    let policy = Policy::resolve(&hasty, &model).expect("a policy").policy;
+    let (soft, hard) = (policy.soft_tokens.expect("auto"), policy.trigger_tokens());
+    let mut scene = Scene::worked(&hasty, &model, 8);
+    while scene.thread.size(scene.src()).tokens < soft {
+        scene.round("look", 20);
+    }
+    assert!(Some(scene.thread.size(scene.src()).tokens) < hard);
+    scene.thread.sent(MINUTE);
+    let report = scene.check(2 * MINUTE, &routes());
+    assert_eq!(report.reasons, [Reason::WaitsForCache]);
+    let report = scene.check(7 * MINUTE, &routes());
+    assert_eq!((report.outcome, scene.calls), (Outcome::Compacted, 1));
+    let moment = scene.thread.active().map(|record| record.moment);
+    assert_eq!(moment, Some(Moment::Background));
+}
+
 #[test]
 fn without_prices_or_a_clock_nothing_waits() {
     let hasty = Options {
