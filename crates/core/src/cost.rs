@@ -153,6 +153,39 @@ pub fn cost(change: Change, call: SummaryCall, prices: &Prices, warmth: Warmth) 
     }
 }
 
+/// Which way of asking for a summary is cheaper, by its call alone: the conversation's own model by replay of `before`
+/// tokens, or `writer` with a transcript of `folded` tokens. The instruction and the summary are the same for both. What
+/// costs the same is replayed: that model sees all of it.
+pub fn cheaper_call(
+    before: u64,
+    folded: u64,
+    instruction: u64,
+    summary: u64,
+    run: &Prices,
+    writer: &Prices,
+    warmth: Warmth,
+) -> SummaryCall {
+    let replay = SummaryCall::Replay {
+        instruction,
+        summary,
+    };
+    let transcript = SummaryCall::Transcript {
+        input: folded.saturating_add(instruction),
+        summary,
+        prices: *writer,
+    };
+    let all = Change {
+        before,
+        ..Change::default()
+    };
+    let micros = |call| cost(all, call, run, warmth).call_micros;
+    if micros(replay) <= micros(transcript) {
+        replay
+    } else {
+        transcript
+    }
+}
+
 /// The price of tokens that were sent before.
 fn seen(rates: Rates, warmth: Warmth) -> u64 {
     match warmth {
@@ -303,6 +336,27 @@ mod tests {
             assert!(tenths.abs_diff(calls) <= 1, "{tenths} and {calls}");
             let cold = cost(change, SummaryCall::None, &prices, Warmth::Cold);
             assert_eq!(cold.break_even_tenths, Some(0));
+        }
+    }
+
+    #[test]
+    fn the_cheaper_call() {
+        let opus_48 = prices(50, 250, 100, 1_250);
+        let opus_55 = prices(40, 200, 50, 1_250);
+        let haiku_45 = prices(10, 50, 100, 1_250);
+        let haiku_55 = prices(1, 5, 100, 1_250);
+        for (run, writer, warmth, replays) in [
+            (opus_48, opus_48, Warmth::Warm, true),
+            (opus_48, opus_48, Warmth::Cold, false),
+            // 0.1325 and 0.16 dollars
+            (opus_48, haiku_45, Warmth::Warm, true),
+            (opus_48, haiku_45, Warmth::Cold, false),
+            (opus_55, haiku_55, Warmth::Warm, false),
+            (Prices::default(), Prices::default(), Warmth::Cold, true),
+        ] {
+            let call = cheaper_call(165_000, 150_000, 0, 2_000, &run, &writer, warmth);
+            let is_replay = matches!(call, SummaryCall::Replay { .. });
+            assert_eq!(is_replay, replays, "{run:?} {writer:?} {warmth:?}");
         }
     }
 

@@ -474,6 +474,47 @@ fn over_the_cap_the_digest_takes_the_models_place() {
     }
 }
 
+/// The dear one is passed over, the cheap one is asked.
+#[test]
+fn a_cap_may_leave_the_cheaper_model() {
+    let cheap = ModelProfile {
+        name: Some("small".into()),
+        prices: Some(Prices::flat(Rates {
+            input: 100_000,
+            output: 400_000,
+            cache_read: 10_000,
+            cache_write: 100_000,
+        })),
+        ..ModelProfile::default()
+    };
+    let options = Options {
+        exempt_tools: vec!["look".into()],
+        max_thread_micros: Some(10_000),
+        others: vec![cheap],
+        ..at(20_000)
+    };
+    let mut scene = Scene::worked(&options, &model(100_000), 12);
+    let mut both = routes();
+    both.push(Route {
+        model: Some("small".into()),
+        replay: false,
+        ..both[0].clone()
+    });
+    let report = scene.check(0, &both);
+    assert_eq!((report.outcome, scene.calls), (Outcome::Compacted, 1));
+    let author = scene.thread.active().and_then(|r| r.summary.clone());
+    let author = author.map(|summary| summary.author);
+    assert_eq!(
+        author,
+        Some(crate::record::Author::Model(Some("small".into())))
+    );
+    assert!(
+        report.reasons.contains(&Reason::SpendCap),
+        "{:?}",
+        report.reasons
+    );
+}
+
 #[test]
 fn days_are_counted_apart() {
     let mut scene = Scene::new(&Options::default(), &model(100_000));

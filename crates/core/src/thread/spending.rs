@@ -71,7 +71,7 @@ impl Thread {
         Warmth::since(self.last_request, now, self.policy.cost.cache, size.tokens)
     }
 
-    /// Whether the first of these models may be asked for a summary of all there is.
+    /// Whether any of these models may be asked for a summary of all there is.
     pub(super) fn purse(&self, now: Millis, routes: &[Route], size: &Size) -> Purse {
         let policy = &self.policy.cost;
         let left = |cap: Option<u64>, spent: u64| cap.map(|cap| cap.saturating_sub(spent));
@@ -80,15 +80,18 @@ impl Thread {
         let Some(left) = of_thread.into_iter().chain(of_day).min() else {
             return Purse::Open(None);
         };
-        let Some(route) = routes.first() else {
+        if routes.is_empty() {
             return Purse::Open(None);
+        }
+        let warmth = self.warmth(now, size);
+        // A cap without prices holds nothing back, which the policy has warned of.
+        let can_be_paid = |route| {
+            let call = self.price_of_call(route, size, warmth);
+            call.is_none_or(|call| call <= left)
         };
-        let call = self.price_of_call(route, size, self.warmth(now, size));
-        match (call, self.policy.summary.on_failure) {
-            (Some(call), _) if call <= left => Purse::Open(Some(left)),
-            // A cap without prices holds nothing back, which the policy has warned of.
-            (None, _) => Purse::Open(None),
-            (_, OnFailure::Digest) => Purse::Digest,
+        match self.policy.summary.on_failure {
+            _ if routes.iter().any(can_be_paid) => Purse::Open(Some(left)),
+            OnFailure::Digest => Purse::Digest,
             _ => Purse::Nothing,
         }
     }
