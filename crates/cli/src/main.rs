@@ -17,6 +17,7 @@ mod models;
 mod plan;
 mod read;
 mod report;
+mod round;
 mod show;
 mod target;
 mod ui;

@@ -169,6 +169,7 @@ impl Model {
             window: self.window,
             max_output: self.max_output,
             prices: self.prices.known(),
+            provider: self.provider.clone(),
             ..ModelProfile::default()
         })
     }
@@ -258,7 +259,7 @@ impl Reader<'_> {
                 let other = format!("{}.{}", self.path, first.key);
                 let problem = Problem::Both {
                     other,
-                    line: first.line,
+                    line: Some(first.line),
                 };
                 return Err(self.fail(second.line, &second.key, problem));
             }

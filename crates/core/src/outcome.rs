@@ -106,6 +106,10 @@ pub enum Reason {
     WaitsForCache,
     /// Summaries of this thread have cost, or would cost, more than they may.
     SpendCap,
+    /// So many names, numbers and quotations of the model's summary do not stand in the messages.
+    Unfounded(u32),
+    /// So many of its claims about the state of the work are not what the log shows.
+    Overridden(u32),
 }
 
 impl Reason {
@@ -124,6 +128,8 @@ impl Reason {
             Self::DigestAfterFailure => "digest_after_failure",
             Self::WaitsForCache => "waits_for_cache",
             Self::SpendCap => "spend_cap",
+            Self::Unfounded(_) => "unfounded",
+            Self::Overridden(_) => "overridden",
         }
     }
 }
@@ -159,6 +165,18 @@ impl fmt::Display for Reason {
             }
             Self::SpendCap => {
                 "summaries of this thread may not cost more (max_spend), so no model is asked"
+            }
+            Self::Unfounded(n) => {
+                return write!(
+                    f,
+                    "{n} names, numbers or quotations of the summary do not stand in the messages"
+                );
+            }
+            Self::Overridden(n) => {
+                return write!(
+                    f,
+                    "{n} claims of the summary about the work are not what the log shows"
+                );
             }
         })
     }

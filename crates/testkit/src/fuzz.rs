@@ -320,7 +320,7 @@ fn literal(json: &str, pick: usize) {
     }
 }
 
-/// The configuration file and the flags' values.
+/// The configuration file, the flags' values and the environment's.
 pub fn config(data: &[u8]) {
     if data.len() > MAX_BYTES {
         return;
@@ -329,6 +329,14 @@ pub fn config(data: &[u8]) {
     let _ = parse_keep(&text).map_err(|e| short(&e.to_string()));
     let _ = parse_preset(&text).map_err(|e| short(&e.to_string()));
     let trigger: Result<TriggerArg, _> = parse_trigger(&text).map_err(|e| short(&e.to_string()));
+    for option in ["TRIGGER", "KEEP", "PRUNE", "MAX_RETRIES", "SUMMARY_PROMPT"] {
+        let name = format!("CONSPECTUS_SUMMARIZATION_{option}");
+        if let Err(error) = Config::default().with_environment([(&name, &*text)]) {
+            let error = error.to_string();
+            assert!(error.starts_with(&name), "{error}");
+            short(&error);
+        }
+    }
     let config = match Config::load("config.yaml", &text) {
         Ok(config) => config,
         Err(error) => return short(&error.to_string()),
@@ -420,6 +428,7 @@ pub fn frame_target(data: &[u8]) {
         Placement::Front,
         Placement::Message,
         Placement::System,
+        Placement::SystemEnd,
     ] {
         let blocks = frame::blocks(&text, placement);
         for block in &blocks {

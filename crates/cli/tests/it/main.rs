@@ -12,4 +12,5 @@ mod inspect;
 mod models;
 mod outputs;
 mod plan;
+mod redact;
 mod support;

@@ -2,6 +2,7 @@
 
 mod advice;
 mod bad_files;
+mod environment;
 mod examples;
 mod layers;
 mod models;

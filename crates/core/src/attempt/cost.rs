@@ -73,10 +73,12 @@ impl Attempt {
             Author::Digest => SummaryCall::None,
             Author::Model(model) => {
                 let of = |route: &&Route| route.model == *model;
-                let instruction = src
-                    .counter
-                    .tokens(src.counter.text(&self.instruction(None)));
-                match s.routes.iter().find(of) {
+                let route = s.routes.iter().find(of);
+                let instruction = route.map_or(0, |route| {
+                    let text = self.instruction(None, route, 0, src);
+                    src.counter.tokens(src.counter.text(&text))
+                });
+                match route {
                     Some(route) if route.replay => SummaryCall::Replay {
                         instruction,
                         summary,

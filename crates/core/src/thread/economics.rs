@@ -165,6 +165,7 @@ fn routes() -> Vec<Route> {
         replay: true,
         max_input: 90_000,
         max_output: 4_000,
+        takes_schema: false,
     }]
 }
 

@@ -80,7 +80,7 @@ fn every_row_of_the_table() {
     });
     row(|p| p.usage, {
         use UsageRule::{Anchor, Ignore, Scale};
-        [Anchor, Ignore, Scale, Ignore]
+        [Anchor, Scale, Scale, Ignore]
     });
     let langchain = CounterChoice::LangChain { tenths: 40 };
     row(
