@@ -227,7 +227,7 @@ pub(crate) struct PolicyArgs {
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// The model that the conversation runs on, by its name in the file's list models:
+    /// The model that the conversation runs on [default: the one that it names itself]
     #[arg(long, value_name = "NAME")]
     pub(crate) model: Option<String>,
 

@@ -12,6 +12,7 @@ use crate::Done;
 use crate::args::{CheckArgs, ConfigCommand};
 use crate::fail::{Exit, Fail};
 use crate::job::{load, named_file};
+use crate::models;
 use crate::report::ErrorLine;
 use crate::show;
 use crate::ui::{self, Stream, Ui, write_out};
@@ -176,8 +177,8 @@ fn checked(args: &CheckArgs, file: Option<&Path>) -> Result<Checked, Fail> {
         max_context: args.max_context,
         ..Overrides::default()
     };
-    let config = load(file)?.with_overrides(&flags).map_err(fail)?;
-    let model = config.run_model(args.model.as_deref()).map_err(fail)?;
+    let config = models::completed(load(file)?.with_overrides(&flags).map_err(fail)?);
+    let model = models::run_model(&config, args.model.as_deref()).map_err(fail)?;
     let resolved = config.resolve(&model).map_err(fail)?;
     Ok(Checked {
         config,

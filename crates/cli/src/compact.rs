@@ -98,9 +98,9 @@ fn process(
     result: &mut FileResult,
 ) -> Result<(), Fail> {
     let document = &opened.document;
-    let request = job.policy.request(document.format());
     let count = document.conversations().len();
     let mut edits: Vec<(usize, Projection)> = Vec::new();
+    let mut automatic = false;
     for (at, conversation) in document.conversations().iter().enumerate() {
         if count > 1 {
             doing(&format!(
@@ -109,6 +109,8 @@ fn process(
                 at + 1
             ));
         }
+        let request = job.policy.request(document.format(), conversation)?;
+        automatic = request.only_if_triggered;
         let compaction = compact(conversation, &request, &mut Embedded::default())
             .map_err(|error| Fail::new(Exit::Config, error))?;
         if compaction.is_change() {
@@ -120,7 +122,7 @@ fn process(
     let bytes = if edits.is_empty() {
         Cow::Borrowed(opened.document.bytes())
     } else {
-        let rendered = render(input, opened, &edits, result, request.only_if_triggered)?;
+        let rendered = render(input, opened, &edits, result, automatic)?;
         Cow::Owned(rendered)
     };
     result.bytes_after = Some(bytes.len() as u64);

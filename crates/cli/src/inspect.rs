@@ -49,7 +49,7 @@ fn inspected(
     opened: &Opened,
     conversation: &Conversation,
 ) -> Result<Inspected, Fail> {
-    let request = job.policy.request(opened.document.format());
+    let request = job.policy.request(opened.document.format(), conversation)?;
     let inspection =
         inspect(conversation, &request).map_err(|error| Fail::new(Exit::Config, error))?;
     Ok(Inspected {

@@ -1,16 +1,19 @@
 //! What is to be done: the arguments with their files read and their contradictions refused.
 
+use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
-use conspectus::core::policy::{Options, PolicyWarning, TriggerOption};
-use conspectus::{CompactRequest, Format, ModelProfile, OpenOptions};
+use conspectus::core::policy::{Options, PolicyError, PolicyWarning, TriggerOption};
+use conspectus::{CompactRequest, Conversation, Format, ModelProfile, OpenOptions};
 use conspectus_config::{Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides};
 
 use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs};
 use crate::fail::{Exit, Fail, io_words};
 use crate::inputs::{Inputs, expand};
 use crate::latest;
+use crate::models;
 use crate::target::Destination;
+use crate::ui;
 
 /// `compact`.
 pub(crate) struct CompactJob {
@@ -46,30 +49,66 @@ pub(crate) struct LookJob {
 
 /// The policy, before the format of a file is known.
 pub(crate) struct PolicyJob {
-    options: Options,
+    config: Config,
     model: ModelProfile,
+    /// Whether somebody said which model it is; else a session may.
+    is_model_said: bool,
+    /// Why the options cannot work without a window; a session may name a model that has one.
+    unresolved: Option<String>,
     below_keep: bool,
     /// Nothing says whether compaction is on, so the command does.
     enable: bool,
-    /// What its owner should be told.
-    pub(crate) warnings: Vec<String>,
+    /// What its owner should be told. More may come with each session.
+    pub(crate) warnings: RefCell<Vec<String>>,
     /// What is usually done differently.
     pub(crate) advice: Vec<String>,
 }
 
 impl PolicyJob {
-    /// The request for a file of this format.
-    pub(crate) fn request(&self, format: Format) -> CompactRequest {
+    /// The request for a conversation in a file of this format. Unless somebody said which model it is, it is the one
+    /// that the session names.
+    pub(crate) fn request(
+        &self,
+        format: Format,
+        conversation: &Conversation,
+    ) -> Result<CompactRequest, Fail> {
+        let named = conversation.model().filter(|_| !self.is_model_said);
+        let of_session = named.and_then(|name| models::of_session(&self.config, &name));
+        let model = of_session.unwrap_or_else(|| self.model.clone());
+        if let Some(why) = self.unresolved.as_ref().filter(|_| model.window.is_none()) {
+            return Err(Fail::new(Exit::Config, anyhow::anyhow!(why.clone())));
+        }
+        let options = self.config.options_for(&model);
         let options = Options {
-            anthropic: self.options.anthropic
-                || matches!(format, Format::Anthropic | Format::Claude),
-            ..self.options.clone()
+            anthropic: options.anthropic || matches!(format, Format::Anthropic | Format::Claude),
+            ..options
         };
+        if !self.is_model_said && options.trigger != TriggerOption::Unset {
+            self.tell(&model)?;
+        }
         let mut request = CompactRequest::command(options);
-        request.model = self.model.clone();
+        request.model = model;
         request.manual.below_keep = self.below_keep;
         request.enable = self.enable;
-        request
+        Ok(request)
+    }
+
+    /// Warns, once, of what only the session's model shows.
+    fn tell(&self, model: &ModelProfile) -> Result<(), Fail> {
+        let is_bare = self.enable;
+        let resolved = self.config.resolve(model).map_err(|error| {
+            let text = as_flags(error.to_string(), is_bare);
+            Fail::new(Exit::Config, anyhow::anyhow!(text))
+        })?;
+        for warning in &resolved.warnings {
+            let text = as_flags(warning.to_string(), is_bare);
+            let mut told = self.warnings.borrow_mut();
+            if !told.contains(&text) {
+                ui::warning(&text);
+                told.push(text);
+            }
+        }
+        Ok(())
     }
 }
 
@@ -142,13 +181,30 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
             anyhow::anyhow!(as_flags(error.to_string(), is_bare)),
         )
     };
-    let config = config.with_overrides(&flags).map_err(config_error)?;
-    let model = config
-        .run_model(args.model.as_deref())
-        .map_err(config_error)?;
-    let resolved = config.resolve(&model).map_err(config_error)?;
-    let options = config.options_for(&model);
-    let no_check = options.trigger == TriggerOption::Unset;
+    let config = models::completed(config.with_overrides(&flags).map_err(config_error)?);
+    let is_model_said = args.model.is_some();
+    let model = models::run_model(&config, args.model.as_deref()).map_err(config_error)?;
+    let job = PolicyJob {
+        is_model_said,
+        unresolved: None,
+        below_keep: args.below_keep,
+        enable: is_bare,
+        warnings: RefCell::default(),
+        advice: Vec::new(),
+        model,
+        config,
+    };
+    let resolved = match job.config.resolve(&job.model) {
+        Ok(resolved) => resolved,
+        Err(error) if !is_model_said && needs_window(&error) => {
+            return Ok(PolicyJob {
+                unresolved: Some(as_flags(error.to_string(), is_bare)),
+                ..job
+            });
+        }
+        Err(error) => return Err(config_error(error)),
+    };
+    let no_check = job.config.options().trigger == TriggerOption::Unset;
     // The window of a trigger that nobody asked for: compacting by hand needs none, and `inspect` says what
     // it assumes.
     let is_idle = |warning: &ConfigWarning| {
@@ -159,20 +215,30 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
                 ..
             }
         );
-        no_check && about_window
+        // A session may still name its model.
+        about_window && (no_check || !is_model_said)
     };
     let warnings = resolved.warnings.iter().filter(|w| !is_idle(w));
     // Advice is about a file that stays; flags are for this time.
     let advice = resolved.advice.iter().filter(|_| !is_bare);
     let advice = advice.filter(|advice| advice.place.file.is_some());
+    let warnings = warnings.map(|w| as_flags(w.to_string(), is_bare)).collect();
+    let advice = advice.map(ToString::to_string).collect();
     Ok(PolicyJob {
-        advice: advice.map(ToString::to_string).collect(),
-        options,
-        model,
-        below_keep: args.below_keep,
-        enable: is_bare,
-        warnings: warnings.map(|w| as_flags(w.to_string(), is_bare)).collect(),
+        warnings: RefCell::new(warnings),
+        advice,
+        ..job
     })
+}
+
+/// Whether an option is a share of a window that nobody knows.
+fn needs_window(error: &ConfigError) -> bool {
+    match error {
+        ConfigError::Policy { problem, .. } => {
+            matches!(**problem, PolicyError::UnknownWindow { .. })
+        }
+        _ => false,
+    }
 }
 
 /// Without a file, the way to say an option is its flag.

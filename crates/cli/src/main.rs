@@ -13,6 +13,7 @@ mod inputs;
 mod inspect;
 mod job;
 mod latest;
+mod models;
 mod plan;
 mod read;
 mod report;

@@ -30,7 +30,7 @@ pub(crate) fn run(job: &LookJob) -> Done {
 
 /// A compaction in memory says more than a bare plan: also what is shortened and what the summary takes.
 fn planned(job: &LookJob, opened: &Opened, conversation: &Conversation) -> Result<Planned, Fail> {
-    let mut request = job.policy.request(opened.document.format());
+    let mut request = job.policy.request(opened.document.format(), conversation)?;
     let once = |request: &_| {
         compact(conversation, request, &mut Embedded::default())
             .map_err(|error| Fail::new(Exit::Config, error))

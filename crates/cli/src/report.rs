@@ -3,7 +3,7 @@
 
 use conspectus::core::record::Author;
 use conspectus::{
-    Compaction, Conversation, Format, Outcome, Shortened, StayShare, shortened, stays,
+    Compaction, Conversation, Economics, Format, Outcome, Shortened, StayShare, shortened, stays,
 };
 use serde::Serialize;
 
@@ -70,6 +70,8 @@ pub(crate) struct ConversationResult {
     pub(crate) shortened: Vec<Shortened>,
     /// What had to stay, by reason.
     pub(crate) stays: Vec<StayShare>,
+    /// What it costs and saves by the provider's cache.
+    pub(crate) cost: Option<Economics>,
     #[serde(skip)]
     pub(crate) verdict: Outcome,
 }
@@ -204,6 +206,7 @@ impl ConversationResult {
             }),
             shortened: shortened(conversation, compaction),
             stays: stays(conversation, compaction),
+            cost: compaction.economics(),
             verdict: report.outcome,
         }
     }

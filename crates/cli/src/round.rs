@@ -50,7 +50,7 @@ impl<'j> Round<'j> {
         policy: &'j PolicyJob,
         inputs: &Inputs,
     ) -> Self {
-        policy.warnings.iter().for_each(|w| ui::warning(w));
+        policy.warnings.borrow().iter().for_each(|w| ui::warning(w));
         policy.advice.iter().for_each(|a| ui::advice(a));
         inputs
             .failed
@@ -98,7 +98,7 @@ impl<'j> Round<'j> {
                 exit_code: exit.code(),
                 results,
                 skipped: &self.skipped,
-                warnings: &self.policy.warnings,
+                warnings: &self.policy.warnings.borrow(),
                 advice: &self.policy.advice,
                 errors: &self.errors,
             })?;

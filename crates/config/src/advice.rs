@@ -179,11 +179,14 @@ pub enum Tip {
     },
     /// Another model is sent the conversation.
     #[error(
-        "{model} is sent what is folded, tool results included; leave it out and summaries are written by the model that the conversation runs on"
+        "{model}{} is sent what is folded, tool results included; leave it out and summaries are written by the model that the conversation runs on",
+        place.as_ref().map_or(String::new(), |place| format!(" at {place}"))
     )]
     SentElsewhere {
         /// The model.
         model: Arc<str>,
+        /// Its address or provider, where the list of models says.
+        place: Option<Arc<str>>,
     },
 }
 
@@ -457,7 +460,8 @@ impl Adviser<'_> {
         {
             return;
         }
-        self.say(At::option("model"), Tip::SentElsewhere { model });
+        let place = known(&model).and_then(|m| m.base_url.clone().or_else(|| m.provider.clone()));
+        self.say(At::option("model"), Tip::SentElsewhere { model, place });
     }
 }
 

@@ -188,6 +188,15 @@ impl Config {
         &self.models
     }
 
+    /// Adds what is known of the list's models from elsewhere, such as a catalog. `complete` is told what the file
+    /// says, which should win.
+    pub fn complete_models(mut self, complete: impl Fn(&Model) -> ModelProfile) -> Config {
+        for model in &mut self.models {
+            model.completed = Some(complete(model));
+        }
+        self
+    }
+
     /// The model of the list with this name.
     pub fn model(&self, name: &str) -> Option<&Model> {
         self.models.iter().find(|model| &*model.name == name)
@@ -217,6 +226,9 @@ impl Config {
         let model = run.name.as_deref().and_then(|name| self.model(name));
         let mut options = self.options.clone();
         options.anthropic |= model.is_some_and(Model::is_anthropic);
+        options
+            .others
+            .extend(self.models.iter().map(Model::profile));
         options
     }
 

@@ -11,7 +11,7 @@ use conspectus_core::policy::Options;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::place::{Places, SECTION, Variable};
 use crate::reader::{Reader, below};
-use crate::section::{BREAKER, OPTIONS, PRESETS, PRUNE, SAME, core_name};
+use crate::section::{BREAKER, MAX_SPEND, OPTIONS, PRESETS, PRUNE, SAME, core_name};
 use crate::suggest::{is_near, nearest};
 use crate::value::{boolean, word};
 use crate::yaml::{self, Entry, Node, Value, is_null};
@@ -103,7 +103,8 @@ fn known() -> BTreeMap<String, String> {
     let top = OPTIONS.iter().map(|option| (*option).to_owned());
     let prune = PRUNE.iter().map(|option| below("prune", option));
     let breaker = BREAKER.iter().map(|option| below("breaker", option));
-    let paths = top.chain(prune).chain(breaker);
+    let spend = MAX_SPEND.iter().map(|option| below("max_spend", option));
+    let paths = top.chain(prune).chain(breaker).chain(spend);
     paths.map(|path| (variable_of(&path), path)).collect()
 }
 
@@ -234,7 +235,7 @@ mod tests {
 
     #[test]
     fn no_two_options_share_a_variable() {
-        let all = OPTIONS.len() + PRUNE.len() + BREAKER.len();
+        let all = OPTIONS.len() + PRUNE.len() + BREAKER.len() + MAX_SPEND.len();
         assert_eq!(known().len(), all);
     }
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use conspectus_core::policy::{ModelProfile, Preset};
+use conspectus_core::policy::{ModelProfile, Preset, Prices as CorePrices, Rates};
 
 use crate::error::{ConfigError, ConfigWarning, Place, Problem};
 use crate::reader::below;
@@ -61,6 +61,8 @@ pub struct Model {
     pub prices: Prices,
     /// Further headers of each request, by name.
     pub headers: Vec<(Arc<str>, Secret)>,
+    /// What is known of it from elsewhere, where somebody looked.
+    pub(crate) completed: Option<ModelProfile>,
 }
 
 /// Prices in dollars a million tokens.
@@ -74,6 +76,24 @@ pub struct Prices {
     pub cache_read: Option<f64>,
     /// Of what is put into the provider's cache.
     pub cache_write: Option<f64>,
+}
+
+impl Prices {
+    /// As the core takes them, where input and output are told. What is cached costs as input unless told.
+    fn known(&self) -> Option<CorePrices> {
+        let (input, output) = (micros(self.input?), micros(self.output?));
+        Some(CorePrices::flat(Rates {
+            input,
+            output,
+            cache_read: self.cache_read.map_or(input, micros),
+            cache_write: self.cache_write.map_or(input, micros),
+        }))
+    }
+}
+
+/// Dollars in micro-dollars, to the nearest. The cast saturates.
+pub(crate) fn micros(dollars: f64) -> u64 {
+    (dollars * 1e6).round() as u64
 }
 
 /// A value that is never printed.
@@ -141,15 +161,17 @@ impl fmt::Debug for Secret {
 }
 
 impl Model {
-    /// What a policy needs to know of it.
+    /// What a policy needs to know of it: what the file says, and what [`Config::complete_models`](crate::Config::complete_models)
+    /// added.
     pub fn profile(&self) -> ModelProfile {
-        ModelProfile {
+        self.completed.clone().unwrap_or_else(|| ModelProfile {
             name: Some(self.name.clone()),
             window: self.window,
             max_output: self.max_output,
-            learnt: false,
+            prices: self.prices.known(),
             provider: self.provider.clone(),
-        }
+            ..ModelProfile::default()
+        })
     }
 
     /// Whether its tokens are counted Anthropic's way.
@@ -271,6 +293,7 @@ impl Reader<'_> {
             max_output: output.transpose()?,
             prices: get("prices").map_or(Ok(Prices::default()), |e| self.prices(e))?,
             headers: get("headers").map_or(Ok(Vec::new()), |e| self.headers(e))?,
+            completed: None,
         })
     }
 

@@ -8,13 +8,14 @@ use conspectus_core::policy::{
 };
 
 use crate::error::{ConfigError, ConfigWarning, Place, Problem};
+use crate::models::micros;
 use crate::place::{Places, SECTION};
 use crate::reader::{Reader, below, entry};
-use crate::value::{boolean, nullable, one_of, small, text, whole, word, wrong};
+use crate::value::{boolean, nullable, one_of, real, small, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 31] = [
+pub(crate) const OPTIONS: [&str; 34] = [
     "preset",
     "enabled",
     "model_name",
@@ -44,6 +45,9 @@ pub(crate) const OPTIONS: [&str; 31] = [
     "deadline_ms",
     "max_parallel",
     "breaker",
+    "max_spend",
+    "expected_calls",
+    "exempt_tools",
     "redact",
     "strict_parity",
 ];
@@ -55,7 +59,7 @@ pub(crate) const SAME: [(&str, &str); 3] = [
     ("model_name", "summary_model"),
 ];
 
-pub(crate) const PRUNE: [&str; 8] = [
+pub(crate) const PRUNE: [&str; 9] = [
     "when",
     "max_result_chars",
     "max_argument_chars",
@@ -64,8 +68,10 @@ pub(crate) const PRUNE: [&str; 8] = [
     "max_argument_tokens",
     "duplicates",
     "keep_recent_results",
+    "mask",
 ];
 
+pub(crate) const MAX_SPEND: [&str; 2] = ["thread", "day"];
 pub(crate) const BREAKER: [&str; 2] = ["failures", "cooldown_ms"];
 
 /// Presets by name.
@@ -180,6 +186,9 @@ impl Reader {
             "deadline_ms" => options.deadline_ms = self.number(entry, 1)?,
             "max_parallel" => options.max_parallel = self.count(entry, 1)?,
             "breaker" => self.breaker(entry, options)?,
+            "max_spend" => self.max_spend(entry, options)?,
+            "expected_calls" => options.expected_calls = self.number(entry, 1)?,
+            "exempt_tools" => options.exempt_tools = self.names(entry)?,
             "redact" => self.redact(entry, &mut options.redact)?,
             "strict_parity" => options.strict_parity = self.value(entry, key, boolean)?,
             "summary_count" | "compaction_in_progress" => {
@@ -245,6 +254,7 @@ impl Reader {
                 "keep_recent_results" => {
                     prune.keep_recent_results = Some(self.value(entry, &path, |n| whole(n, 0))?);
                 }
+                "mask" => prune.mask = Some(self.value(entry, &path, boolean)?),
                 _ => self.unknown(entry, "prune", &PRUNE)?,
             }
         }
@@ -273,6 +283,36 @@ impl Reader {
                 }
             }
             self.places.set(&path, place);
+        }
+        Ok(())
+    }
+
+    /// Dollars.
+    fn max_spend(&mut self, entry: &Entry, options: &mut Options) -> Result<(), ConfigError> {
+        let entries = match &entry.node.value {
+            Value::Map(entries) => entries,
+            Value::Null => return Ok(()),
+            _ => {
+                let problem = wrong(&entry.node, "a map of thread and day, each in dollars");
+                return Err(self.fail(entry.node.line, "max_spend", problem));
+            }
+        };
+        self.once(entries, "max_spend")?;
+        for entry in entries {
+            let path = below("max_spend", &entry.key);
+            let dollars = |n: &Node| {
+                let dollars = real(n).filter(|d| d.is_finite() && *d >= 0.0);
+                dollars.ok_or_else(|| wrong(n, "dollars, a number >= 0"))
+            };
+            let field = match entry.key.as_str() {
+                "thread" => &mut options.max_thread_micros,
+                "day" => &mut options.max_day_micros,
+                _ => {
+                    self.unknown(entry, "max_spend", &MAX_SPEND)?;
+                    continue;
+                }
+            };
+            *field = Some(micros(self.value(entry, &path, dollars)?));
         }
         Ok(())
     }

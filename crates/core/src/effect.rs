@@ -157,6 +157,9 @@ pub enum Failure {
         /// What it said.
         message: Arc<str>,
     },
+    /// The call would cost more than summaries of the thread may.
+    #[error("the call would cost more than summaries of this thread may (max_spend)")]
+    SpendCap,
     /// The summariser itself broke.
     #[error("the summariser broke: {message}")]
     Broken {

@@ -140,10 +140,12 @@
 //! | how tokens are counted, and a counter of one's own | [`count`] |
 //! | how the summary without a model is made | [`digest`], [`ledger`] |
 //! | how a model is asked, and when its reply counts | [`summary`], [`effect::Refusal`] |
+//! | what it costs, and when that is even | [`mod@cost`] |
 //! | how it can end | [`outcome::Outcome`], [`outcome::Reason`] |
 //! | whether a request is in legal order | [`validity`] |
 
 pub mod attempt;
+pub mod cost;
 pub mod count;
 pub mod digest;
 pub mod effect;

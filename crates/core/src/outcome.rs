@@ -4,6 +4,7 @@ use std::fmt;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cost::{Change, Cost};
 use crate::count::CounterId;
 use crate::id::{CallId, RecordId};
 
@@ -100,6 +101,11 @@ pub enum Reason {
     StillStreaming,
     /// Every model failed and the digest took the summary's place.
     DigestAfterFailure,
+    /// It would throw a warm cache away and not be even within the calls that are expected; it waits until the cache
+    /// is cold or the request has grown.
+    WaitsForCache,
+    /// Summaries of this thread have cost, or would cost, more than they may.
+    SpendCap,
     /// So many names, numbers and quotations of the model's summary do not stand in the messages.
     Unfounded(u32),
     /// So many of its claims about the state of the work are not what the log shows.
@@ -120,6 +126,8 @@ impl Reason {
             Self::AttemptRunning => "attempt_running",
             Self::StillStreaming => "still_streaming",
             Self::DigestAfterFailure => "digest_after_failure",
+            Self::WaitsForCache => "waits_for_cache",
+            Self::SpendCap => "spend_cap",
             Self::Unfounded(_) => "unfounded",
             Self::Overridden(_) => "overridden",
         }
@@ -151,6 +159,12 @@ impl fmt::Display for Reason {
             Self::StillStreaming => "a reply is still streaming",
             Self::DigestAfterFailure => {
                 "every model failed; the digest, made without a model, took the summary's place"
+            }
+            Self::WaitsForCache => {
+                "the provider's cache is warm and it would not pay soon enough; it waits until the cache is cold or the conversation has grown"
+            }
+            Self::SpendCap => {
+                "summaries of this thread may not cost more (max_spend), so no model is asked"
             }
             Self::Unfounded(n) => {
                 return write!(
@@ -187,6 +201,17 @@ pub struct Measured {
     pub tokens_pruned: u64,
     /// Tokens of the summary as it is shown.
     pub summary_tokens: u64,
+    /// What stays the same at the beginning of the request, and what stood and stands behind it; `None` when nothing
+    /// was committed.
+    #[serde(default)]
+    pub change: Option<Change>,
+    /// What that costs and saves, where the prices are known.
+    #[serde(default)]
+    pub cost: Option<Cost>,
+    /// What the models were paid for this attempt, in micro-dollars, where they tell their usage and the prices are
+    /// known. Whoever drives attempts adds it to the thread by [`Thread::spend`](crate::thread::Thread::spend).
+    #[serde(default)]
+    pub spent_micros: u64,
 }
 
 impl Measured {

@@ -94,6 +94,8 @@ pub struct Inspection {
     pub triggered: bool,
     /// The first message at which a trigger would have been reached.
     pub triggers_at_message: Option<usize>,
+    /// The model, where it is known.
+    pub model: Option<String>,
     /// The window in tokens.
     pub window: u64,
     /// Where that is known from.
@@ -142,6 +144,7 @@ pub fn inspect(conversation: &Conversation, request: &CompactRequest) -> Result<
             .collect(),
         triggered: thread.is_triggered(&size),
         triggers_at_message: first_trigger(&thread, src),
+        model: policy.cost.model.as_deref().map(str::to_owned),
         window: policy.window,
         window_source: policy.window_source,
         output_reserve: policy.output_reserve,

@@ -80,10 +80,12 @@
 //! starts with [`drive`] or [`Compactor::run`], and send [`Thread::projection`]. The core knows no clock and no network: a [`Host`]
 //! is what performs. [`open_thread`] fills one from a file; the guide of [`core`] builds one by hand.
 
+pub mod catalog;
 mod clock;
 mod compact;
 mod compactor;
 mod control;
+mod cost;
 mod drive;
 mod home;
 mod inspect;
@@ -110,6 +112,7 @@ pub use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, ReadError, RenderContext, WriteError,
 };
 pub use control::Control;
+pub use cost::{Both, Economics};
 pub use drive::{Embedded, Host, drive};
 pub use home::{Home, Shared};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};

@@ -46,4 +46,5 @@ pub(crate) fn perform(
 /// An attempt came to its end.
 pub(crate) fn ended(thread: &mut Thread, attempt: AttemptId, report: &Report, now: Millis) {
     thread.ended(attempt, report.outcome, now);
+    thread.spend(now, report.measured.spent_micros);
 }

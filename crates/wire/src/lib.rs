@@ -54,6 +54,7 @@ mod format;
 pub mod json;
 mod langchain;
 mod lines;
+mod model;
 mod openai;
 mod read;
 mod responses;

@@ -89,10 +89,11 @@ fn lines(out: &mut String, all: &[Inspected], style: Style) {
 }
 
 fn in_full(out: &mut String, i: &Inspection, style: Style) {
-    let known = match i.window_source {
-        WindowSource::Given => "",
-        WindowSource::Learnt => ", learnt",
-        WindowSource::Assumed => ", assumed",
+    let known = match (i.window_source, &i.model) {
+        (WindowSource::Given, Some(model)) => format!(" ({})", plain(model)),
+        (WindowSource::Given, None) => String::new(),
+        (WindowSource::Learnt, _) => ", learnt".to_owned(),
+        (WindowSource::Assumed, _) => ", assumed".to_owned(),
     };
     let size = format!(
         "{}, {}",

@@ -1,6 +1,7 @@
 //! Reports for people. Values in, text out; nothing here reads, writes or decides.
 
 mod compact;
+mod cost;
 mod inspect;
 mod numbers;
 mod plan;

@@ -7,6 +7,7 @@ use conspectus::core::policy::{
 use conspectus::{ModelProfile, Policy};
 use conspectus_config::{Config, Model, Place};
 
+use super::cost::dollars;
 use super::{Style, Table, count, number};
 
 /// What the file comes to for this model.
@@ -50,6 +51,7 @@ pub(crate) fn numbers(
     row("calls", calls(policy));
     row("placement", placement(policy.placement).to_owned());
     row("breaker", breaker(policy.breaker));
+    row("cost", cost(policy));
     let tools: Vec<&str> = policy.skill_read_tools.iter().map(|t| &**t).collect();
     row(
         "skill files",
@@ -66,6 +68,29 @@ pub(crate) fn numbers(
         text += &models(config.models(), model);
     }
     text
+}
+
+fn cost(policy: &Policy) -> String {
+    let cost = &policy.cost;
+    let mut words = match &cost.prices {
+        Some(prices) => format!(
+            "prices known, {} a million tokens; even within {}",
+            dollars(i64::try_from(prices.rates.input).unwrap_or(i64::MAX)),
+            count(cost.expected_calls, "call")
+        ),
+        None => "prices not known".to_owned(),
+    };
+    let caps = [
+        (cost.max_thread_micros, "thread"),
+        (cost.max_day_micros, "thread and day"),
+    ];
+    for (cap, of) in caps {
+        if let Some(cap) = cap {
+            let most = dollars(i64::try_from(cap).unwrap_or(i64::MAX));
+            words += &format!("; at most {most} a {of}");
+        }
+    }
+    words
 }
 
 /// Which options were said, and where.

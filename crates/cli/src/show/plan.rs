@@ -4,6 +4,7 @@ use std::fmt::Write as _;
 
 use conspectus::{Outcome, UnitLine};
 
+use super::cost::cost;
 use super::{Style, Table, change, clip, count, number, plain};
 use crate::inspect::Looked;
 use crate::plan::Planned;
@@ -102,6 +103,9 @@ fn totals(out: &mut String, planned: &Planned, style: Style) {
         other => other.as_str().to_owned(),
     };
     let _ = writeln!(out, "{verdict}");
+    if let Some(economics) = &result.cost {
+        out.push_str(&cost(economics, style));
+    }
     for reason in &result.reasons {
         let _ = writeln!(out, "{} {}", style.yellow("note:"), plain(&reason.text));
     }

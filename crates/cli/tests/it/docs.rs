@@ -14,6 +14,7 @@ const CLOSE: &str = "```\n";
 fn the_runs_are_real() {
     check("docs/cli.md");
     check("README.md");
+    check("docs/cost.md");
 }
 
 fn check(document: &str) {

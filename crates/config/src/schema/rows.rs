@@ -170,6 +170,21 @@ pub(super) const SECTION_ROWS: &[Row] = &[
         "When failures in a row stop further tries for a while.",
     ),
     (
+        "max_spend",
+        Kind::MapOrNull(MAX_SPEND_ROWS),
+        "What summaries may cost, in dollars.",
+    ),
+    (
+        "expected_calls",
+        Kind::WholeOrNull(1),
+        "Calls that a conversation is expected to go on for; what is not even by then does not pay.",
+    ),
+    (
+        "exempt_tools",
+        Kind::Texts,
+        "Tools whose old results are never masked.",
+    ),
+    (
         "redact",
         Kind::MapOrBoolean(REDACT_ROWS),
         "Secrets are taken out of summary requests, summaries, records and messages; on unless said.",
@@ -222,6 +237,16 @@ pub(super) const PRUNE_ROWS: &[Row] = &[
         Kind::Whole(0),
         "Newest results that are left alone.",
     ),
+    (
+        "mask",
+        Kind::Boolean,
+        "Old results are masked together before a summary is made, where that is enough and pays.",
+    ),
+];
+
+pub(super) const MAX_SPEND_ROWS: &[Row] = &[
+    ("thread", Kind::Price, "Of one thread, in all."),
+    ("day", Kind::Price, "Of one thread, in a day."),
 ];
 
 pub(super) const BREAKER_ROWS: &[Row] = &[

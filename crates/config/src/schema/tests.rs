@@ -5,14 +5,15 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::rows::{
-    BREAKER_ROWS, MODEL_ROWS, PRICE_ROWS, PRUNE_ROWS, REDACT_ROWS, Row, SECTION_ROWS,
+    BREAKER_ROWS, MAX_SPEND_ROWS, MODEL_ROWS, PRICE_ROWS, PRUNE_ROWS, REDACT_ROWS, Row,
+    SECTION_ROWS,
 };
 use super::schema;
 use super::validate::validate;
 use crate::config::Config;
 use crate::models::{FIELDS, PRICES};
 use crate::redact::REDACT;
-use crate::section::{BREAKER, OPTIONS, PRUNE};
+use crate::section::{BREAKER, MAX_SPEND, OPTIONS, PRUNE};
 use crate::value::{parse_real, parse_whole};
 use crate::yaml::{self, Node};
 
@@ -28,6 +29,7 @@ fn the_table_is_what_is_read() {
     assert_eq!(names(SECTION_ROWS), OPTIONS);
     assert_eq!(names(PRUNE_ROWS), PRUNE);
     assert_eq!(names(BREAKER_ROWS), BREAKER);
+    assert_eq!(names(MAX_SPEND_ROWS), MAX_SPEND);
     assert_eq!(names(REDACT_ROWS), REDACT);
     assert_eq!(names(MODEL_ROWS), FIELDS);
     assert_eq!(names(PRICE_ROWS), PRICES);

@@ -190,11 +190,16 @@ fn who_is_sent_the_conversation() {
         let text = file(url);
         let config = Config::load("c.yaml", &text).expect("loads");
         let run = config.run_model(None).expect("the first");
-        advice_for(&text, &run).len()
+        advice_for(&text, &run)
     };
-    assert_eq!(
-        (told(""), told(", base_url: https://other.example")),
-        (0, 1)
+    assert_eq!(told(""), []);
+    // Where it goes is said.
+    let elsewhere = told(", base_url: https://other.example");
+    assert_eq!(elsewhere.len(), 1);
+    let text = &elsewhere[0].1;
+    assert!(
+        text.contains("b at https://other.example is sent what is folded"),
+        "{text}"
     );
 }
 

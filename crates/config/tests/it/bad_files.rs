@@ -79,7 +79,7 @@ fn values_of_the_wrong_kind() {
     );
     check(
         "  prune: 8192",
-        "2: summarization.prune: found 8192, expected true, false or a map of when, max_result_chars, max_argument_chars, max_result_tokens, max_total_result_tokens, max_argument_tokens, duplicates or keep_recent_results",
+        "2: summarization.prune: found 8192, expected true, false or a map of when, max_result_chars, max_argument_chars, max_result_tokens, max_total_result_tokens, max_argument_tokens, duplicates, keep_recent_results or mask",
     );
     check(
         "  prune:\n    when: never",

@@ -18,8 +18,7 @@ fn model() -> ModelProfile {
         name: Some("run-model".into()),
         window: Some(100_000),
         max_output: Some(16_000),
-        learnt: false,
-        provider: None,
+        ..ModelProfile::default()
     }
 }
 

@@ -174,7 +174,8 @@ fn the_other_options() {
     check(
         "  max_context: 128000\n  max_request_bytes: 9000\n  output_reserve: 0\n  max_summary_tokens: 900\n  max_retries: 0\n  \
          call_timeout_ms: 1000\n  deadline_ms: 2000\n  max_parallel: 1\n  strict_parity: true\n  \
-         breaker: {failures: 5, cooldown_ms: 0}",
+         breaker: {failures: 5, cooldown_ms: 0}\n  max_spend: {thread: 1.25, day: 10}\n  \
+         expected_calls: 30\n  exempt_tools: [ask]",
         |o| {
             o.max_context = Some(128_000);
             o.max_request_bytes = Some(9_000);
@@ -187,6 +188,10 @@ fn the_other_options() {
             o.strict_parity = true;
             o.breaker_failures = Some(5);
             o.breaker_cooldown_ms = Some(0);
+            o.max_thread_micros = Some(1_250_000);
+            o.max_day_micros = Some(10_000_000);
+            o.expected_calls = Some(30);
+            o.exempt_tools = vec!["ask".into()];
         },
     );
 }
@@ -213,7 +218,7 @@ fn pruning() {
     prune(
         "{when: always, max_result_chars: 500, max_argument_chars: 0, max_result_tokens: 90, \
          max_total_result_tokens: 900, max_argument_tokens: 60, duplicates: false, \
-         keep_recent_results: 3}",
+         keep_recent_results: 3, mask: true}",
         PruneOption {
             when: Some(PruneWhen::Always),
             max_result_chars: Some(500),
@@ -223,6 +228,7 @@ fn pruning() {
             max_argument_tokens: Some(60),
             duplicates: Some(false),
             keep_recent_results: Some(3),
+            mask: Some(true),
         },
     );
     let off = PruneOption {

@@ -90,13 +90,16 @@ impl Attempt {
     }
 
     /// A record of pruning alone: list, summary and ledger are those of before.
-    pub(super) fn pruning_record(&self, _src: Sources<'_>) -> Record {
+    pub(super) fn pruning_record(&self, src: Sources<'_>) -> Record {
         let active = self.s.active.as_deref();
         let summary = active.and_then(|r| r.summary.clone());
         let saved = self.pruned.saved;
+        let change = self.s.pruning_change(&self.pruned.patches, saved, src);
         let measured = Measured {
             tokens_after: Some(self.s.size.told(self.s.size.request.saturating_sub(saved))),
             tokens_pruned: saved,
+            change: Some(change),
+            cost: self.s.pruning_cost(change),
             ..self.measured_before()
         };
         let summaries = active.map_or(0, |r| r.summaries);
@@ -132,7 +135,11 @@ impl Attempt {
             .going()
             .filter(|at| !s.branch.view(*at).flags.summary)
             .count() as u64;
+        let change = self.summary_change(after, src);
+        let written = src.counter.tokens(src.counter.text(&summary.text));
         let measured = Measured {
+            change: Some(change),
+            cost: self.summary_cost(change, &summary.author, written, src),
             tokens_after: Some(s.size.told(after)),
             messages_removed: folded,
             tokens_pruned: self.pruned.saved,

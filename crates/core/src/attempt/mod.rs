@@ -9,6 +9,7 @@
 
 mod ask;
 mod build;
+mod cost;
 mod finish;
 mod prune;
 mod summarise;
@@ -18,6 +19,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::cost::Warmth;
 use crate::count::CounterId;
 use crate::effect::{
     CallNumber, CommitAck, Delta, Effect, Event, Expect, Failure, Hook, Input, Millis, Route,
@@ -93,6 +95,10 @@ pub struct Snapshot {
     pub focus: Option<Arc<str>>,
     /// The models to ask, in order; empty: the digest.
     pub routes: Vec<Route>,
+    /// Whether the provider's cache holds the request.
+    pub warmth: Warmth,
+    /// What models may be paid, in micro-dollars. `None`: without a cap; 0 and no routes: the cap is used up.
+    pub budget: Option<u64>,
 }
 
 /// What [`Attempt::poll`] says.
@@ -143,6 +149,8 @@ pub struct Attempt {
     deadline: Option<Millis>,
     next_call: u32,
     model_called: bool,
+    /// What models were paid, in micro-dollars.
+    spent_micros: u64,
     reasons: Vec<Reason>,
     failure: Option<Failure>,
 }
@@ -173,11 +181,15 @@ impl Attempt {
             deadline: None,
             next_call: 0,
             model_called: false,
+            spent_micros: 0,
             reasons: Vec::new(),
             failure: None,
             s,
         };
         attempt.folds = attempt.would_pay(src);
+        if attempt.s.budget == Some(0) && attempt.s.routes.is_empty() {
+            attempt.reasons.push(Reason::SpendCap);
+        }
         (attempt.folds || !attempt.pruned.is_empty()).then_some(attempt)
     }
 
@@ -434,6 +446,7 @@ impl Attempt {
             OnFailure::Unchanged | OnFailure::Error => {
                 let outcome = match failure {
                     Failure::NotASummary(refusal) if refusal.is_about_size() => Outcome::Rejected,
+                    Failure::SpendCap => Outcome::Deferred,
                     _ => Outcome::Failed,
                 };
                 self.fail(outcome, Some(failure));
@@ -505,6 +518,7 @@ impl Attempt {
             tokens_before: self.s.size.told(self.s.size.request),
             messages_before: self.s.size.messages,
             messages_pruned: self.pruned.patches.len() as u64,
+            spent_micros: self.spent_micros,
             ..Measured::default()
         }
     }

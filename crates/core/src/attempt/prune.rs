@@ -5,12 +5,14 @@ use std::sync::Arc;
 
 use crate::attempt::Snapshot;
 use crate::count::Weight;
+use crate::outcome::Moment;
 use crate::patch::Patch;
+use crate::plan::Fate;
 use crate::planted::{Bug, planted};
 use crate::policy::{Preset, Prune};
 use crate::project::{self, Shape};
 use crate::projection::Piece;
-use crate::prune::{Item, plan, shorten_as_nous};
+use crate::prune::{Item, mask, plan, shorten_as_nous};
 use crate::record::{Patches, Weights};
 use crate::thread::Sources;
 use crate::unit::Pos;
@@ -74,11 +76,22 @@ impl Pruned {
             let enough = &mut |saved| stops_early && s.is_enough(saved, src);
             let pruned = plan(&window, src.texts, &limits, src.counter, enough);
             let new = pruned.patches.into_iter().zip(pruned.weights);
-            (
-                new.map(|((i, p), weight)| (positions[i], p, weight))
-                    .collect(),
-                pruned.saved,
-            )
+            let new: Vec<New> = new
+                .map(|((i, p), weight)| (positions[i], p, weight))
+                .collect();
+            let weight = |at| match is_whole(at) {
+                true => s.branch.patched_weight(at, &s.weights),
+                false => src
+                    .counter
+                    .patched(s.branch.view(at), src.texts, already(at)),
+            };
+            let sent = Sent {
+                positions: &positions,
+                already: &already,
+                weight: &weight,
+            };
+            let masked = masked(s, &sent, &new, pruned.saved, &limits, src);
+            masked.unwrap_or((new, pruned.saved))
         };
         let with_old = |(at, patches, _): &New| {
             let all: Arc<[Patch]> = recorded(*at).iter().chain(patches).cloned().collect();
@@ -140,4 +153,108 @@ fn as_nous<'p>(
         }
     }
     (new, saved)
+}
+
+/// The newest results that are never masked, whatever the policy keeps.
+const SPARED: usize = 3;
+
+/// What of the conversation is sent now.
+struct Sent<'a, 'p> {
+    /// The messages, ascending.
+    positions: &'a [Pos],
+    /// How each of them is edited.
+    already: &'a dyn Fn(Pos) -> &'p [Patch],
+    /// What it weighs so.
+    weight: &'a dyn Fn(Pos) -> Weight,
+}
+
+/// Old results masked together, oldest first, instead of a summary: only results that a summary would fold, none of the
+/// newest, none of exempt tools; only if the request is then small enough, the share that is asked for is reclaimed, and it
+/// pays by the cache's prices. `None`: not so, and nothing changes.
+fn masked(
+    s: &Snapshot,
+    sent: &Sent<'_, '_>,
+    before: &[New],
+    saved_before: Weight,
+    limits: &Prune,
+    src: Sources<'_>,
+) -> Option<(Vec<New>, Weight)> {
+    let is_on = limits.mask_permille > 0 && !s.policy.strict_parity;
+    if !is_on || s.moment == Moment::Manual || s.is_enough(saved_before, src) {
+        return None;
+    }
+    let mut new: BTreeMap<Pos, (Vec<Patch>, Weight)> = before
+        .iter()
+        .map(|(at, patches, weight)| (*at, (patches.clone(), *weight)))
+        .collect();
+    let goal = src.counter.tokens(saved_before) + s.size.request.saturating_sub(s.goal.target);
+    let mut saved = saved_before;
+    for (at, part) in maskable(s, sent, limits) {
+        let view = s.branch.view(at);
+        let old = (sent.already)(at);
+        let (patches, now) = match new.get(&at) {
+            Some((patches, weight)) => (patches.as_slice(), *weight),
+            None => (&[][..], (sent.weight)(at)),
+        };
+        let Some(patches) = mask(view, part, src.texts, src.counter, old, patches, limits) else {
+            continue;
+        };
+        let then = src
+            .counter
+            .patched(view, src.texts, &[old, &patches].concat());
+        if then < now {
+            saved += now - then;
+            new.insert(at, (patches, then));
+        }
+        // One batch, down to the target: the next one is then far off.
+        if src.counter.tokens(saved) >= goal {
+            break;
+        }
+    }
+    let reclaimed = src.counter.tokens(saved - saved_before);
+    let floor = u128::from(s.size.request) * u128::from(limits.mask_permille) / 1000;
+    if !s.is_enough(saved, src) || u128::from(reclaimed) < floor {
+        return None;
+    }
+    let path = s.branch.path();
+    let patches = new
+        .iter()
+        .map(|(at, (patches, _))| (path[*at], patches.clone().into()));
+    let change = s.pruning_change(&patches.collect(), src.counter.tokens(saved), src);
+    let calls = s.policy.cost.expected_calls;
+    if s.pruning_cost(change)
+        .is_some_and(|cost| !cost.pays_within(calls))
+    {
+        return None;
+    }
+    let new = new
+        .into_iter()
+        .map(|(at, (patches, weight))| (at, patches, weight));
+    Some((new.collect(), saved))
+}
+
+/// Results that a summary would fold, the oldest first, without the newest and those of exempt tools.
+fn maskable(s: &Snapshot, sent: &Sent<'_, '_>, limits: &Prune) -> Vec<(Pos, usize)> {
+    let spared = usize::try_from(limits.keep_recent_results).unwrap_or(usize::MAX);
+    let units = s.branch.units();
+    let is_exempt = |at: Pos, part: usize| {
+        let tool = units.call_of(at, part).map(|call| &call.tool);
+        tool.is_some_and(|tool| s.policy.exempt_tools.contains(tool))
+    };
+    let results = sent.positions.iter().rev().flat_map(|at| {
+        let at = *at;
+        let parts: Vec<_> = s
+            .branch
+            .view(at)
+            .results()
+            .map(|(part, _)| (at, part))
+            .collect();
+        parts.into_iter().rev()
+    });
+    let old = results.skip(spared.max(SPARED));
+    let mut old: Vec<_> = old
+        .filter(|(at, part)| s.plan.fates[*at] == Fate::Goes && !is_exempt(*at, *part))
+        .collect();
+    old.reverse();
+    old
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::{Attempt, Phase};
 use crate::effect::{CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route};
 use crate::id::Ident;
+use crate::outcome::Reason;
 use crate::parity;
 use crate::planted::{Bug, planted};
 use crate::policy::Preset;
@@ -156,13 +157,22 @@ impl Attempt {
                 _ => false,
             };
             if ready && free > 0 {
+                let request = Box::new(self.request(&work, at, src));
+                if self.is_over_budget(&work.route, &request) {
+                    if !self.reasons.contains(&Reason::SpendCap) {
+                        self.reasons.push(Reason::SpendCap);
+                    }
+                    work.states[at] = State::Failed;
+                    work.given_up = Some(Failure::SpendCap);
+                    self.pass_on(work, src);
+                    return true;
+                }
                 free -= 1;
                 started = true;
                 let call = CallNumber(self.next_call);
                 self.next_call += 1;
                 self.model_called = true;
                 let deadline = now.saturating_add(self.s.policy.summary.call_timeout_ms);
-                let request = Box::new(self.request(&work, at, src));
                 self.outbox.push_back(Effect::Call {
                     call,
                     request,
@@ -208,7 +218,10 @@ impl Attempt {
                 self.after_chunk(work, now, src);
             }
             Input::Reply(call, reply) => match work.called(call) {
-                Some(at) => self.replied(work, at, now, &reply, src),
+                Some(at) => {
+                    self.paid(&work.route, &reply);
+                    self.replied(work, at, now, &reply, src);
+                }
                 None => self.phase = Phase::Working(Box::new(work)),
             },
             Input::Failed(call, failure) => match work.called(call) {

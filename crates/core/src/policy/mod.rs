@@ -4,6 +4,7 @@
 
 mod options;
 mod presets;
+mod prices;
 mod problem;
 mod resolve;
 #[cfg(test)]
@@ -16,8 +17,10 @@ pub use options::{
     Rolling, Strategy, ToolResults, TriggerOption,
 };
 pub use presets::{
-    ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
+    ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, EXPECTED_CALLS, PresetValues,
+    SKILL_READ_TOOLS,
 };
+pub use prices::{PrefixCache, Prices, Rates};
 pub use problem::{At, Conflict, Number, PolicyError, PolicyWarning, Unit};
 pub use resolve::Resolved;
 pub use window::MIN_WINDOW;
@@ -47,10 +50,16 @@ pub struct ModelProfile {
     pub name: Option<Arc<str>>,
     /// The window in tokens.
     pub window: Option<u64>,
+    /// The most that a request may hold, where that is less than the window without a reply's part.
+    pub max_input: Option<u64>,
     /// The most it can write in one reply.
     pub max_output: Option<u64>,
     /// Whether `window` was learnt from an error.
     pub learnt: bool,
+    /// What its tokens cost.
+    pub prices: Option<Prices>,
+    /// How its provider keeps prefixes.
+    pub cache: Option<PrefixCache>,
     /// Its provider, as replies name it (`response_metadata.model_provider`).
     pub provider: Option<Arc<str>>,
 }
@@ -146,6 +155,9 @@ pub struct Prune {
     pub duplicates: bool,
     /// The newest results that are left alone.
     pub keep_recent_results: u64,
+    /// Before a summary is made, old results are masked together if that is enough and at least this share of
+    /// the request is reclaimed, in thousandths. 0 = never. In force when a trigger is reached, not on command.
+    pub mask_permille: u32,
 }
 
 /// What one compaction may do about the summary, in numbers.
@@ -188,6 +200,39 @@ pub struct Breaker {
     pub failures: u32,
     /// How long it stays open.
     pub cooldown_ms: u64,
+}
+
+/// What calls cost, and what they may cost.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CostPolicy {
+    /// The name of the model that the conversation runs on.
+    pub model: Option<Arc<str>>,
+    /// Prices of the model that the conversation runs on.
+    pub prices: Option<Prices>,
+    /// How its provider keeps prefixes.
+    pub cache: Option<PrefixCache>,
+    /// Prices of other models, which may write summaries, by name.
+    pub others: Vec<(Arc<str>, Prices)>,
+    /// How many more calls a conversation is expected to make: what is not even by then does not pay.
+    pub expected_calls: u64,
+    /// What summaries of one thread may cost, in micro-dollars.
+    pub max_thread_micros: Option<u64>,
+    /// What summaries of one thread may cost in a day, in micro-dollars.
+    pub max_day_micros: Option<u64>,
+}
+
+impl CostPolicy {
+    /// Prices of the model with this name; `None`: the one that the conversation runs on.
+    pub fn prices_of(&self, model: Option<&str>) -> Option<Prices> {
+        match (model, self.model.as_deref()) {
+            (None, _) => self.prices,
+            (Some(name), Some(run)) if name == run => self.prices,
+            (Some(name), _) => {
+                let other = self.others.iter().find(|(known, _)| **known == *name);
+                other.map(|(_, prices)| *prices)
+            }
+        }
+    }
 }
 
 /// Everything that decides a compaction, in numbers.
@@ -234,6 +279,10 @@ pub struct Policy {
     pub breaker: Breaker,
     /// Tools whose reads of skill files are recorded; empty turns it off.
     pub skill_read_tools: Vec<Arc<str>>,
+    /// What it costs.
+    pub cost: CostPolicy,
+    /// Tools whose old results are never masked.
+    pub exempt_tools: Vec<Arc<str>>,
     /// Takes secrets out of summary requests, summaries, records, failures and events. On in every preset.
     #[serde(default)]
     pub redact: Redactor,

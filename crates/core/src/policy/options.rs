@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use super::ModelProfile;
 use crate::redact::RedactOption;
 use crate::summary::Fidelity;
 
@@ -91,6 +92,8 @@ pub struct PruneOption {
     pub duplicates: Option<bool>,
     /// The newest results that are left alone.
     pub keep_recent_results: Option<u64>,
+    /// Old results are masked together before a summary is made.
+    pub mask: Option<bool>,
 }
 
 /// How a model is asked for a summary.
@@ -227,6 +230,16 @@ pub struct Options {
     pub output_reserve: Option<u64>,
     /// Tools whose reads of skill files are recorded.
     pub skill_read_tools: Option<Vec<Arc<str>>>,
+    /// Tools whose old results are never masked.
+    pub exempt_tools: Vec<Arc<str>>,
+    /// How many more calls a conversation is expected to make.
+    pub expected_calls: Option<u64>,
+    /// What summaries of one thread may cost, in micro-dollars.
+    pub max_thread_micros: Option<u64>,
+    /// What summaries of one thread may cost in a day, in micro-dollars.
+    pub max_day_micros: Option<u64>,
+    /// What is known of other models, which may write summaries.
+    pub others: Vec<ModelProfile>,
     /// The model's provider counts Anthropic's way (3.3 characters a token in the parity presets).
     pub anthropic: bool,
     /// What counts as a secret.

@@ -14,6 +14,13 @@ pub const ASSUMED_WINDOW: u64 = 128_000;
 /// Tool names whose reads of skill files are recorded unless said.
 pub const SKILL_READ_TOOLS: [&str; 4] = ["read_file", "read", "view", "cat"];
 
+/// What masking has to reclaim of a request, in thousandths: less is not worth a change of the history.
+pub(super) const MASK_PERMILLE: u32 = 200;
+
+/// Calls that a conversation is expected to go on for unless said. A summary is mostly even after 4 to 7, clearing in
+/// the middle of a warm history after 15 to 40.
+pub const EXPECTED_CALLS: u64 = 10;
+
 /// What triggers a compaction unless said.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum DefaultTrigger {
@@ -104,6 +111,7 @@ const RESULTS_ONLY: Prune = Prune {
     max_argument_tokens: 0,
     duplicates: false,
     keep_recent_results: 0,
+    mask_permille: 0,
 };
 
 /// Ours.
@@ -121,6 +129,7 @@ const DEFAULT: PresetValues = PresetValues {
     prune: Prune {
         max_argument_chars: 8192,
         duplicates: true,
+        mask_permille: MASK_PERMILLE,
         ..RESULTS_ONLY
     },
     prune_on: true,

@@ -264,6 +264,15 @@ pub enum PolicyWarning {
         /// The model.
         model: Arc<str>,
     },
+    /// There is a cap on what summaries may cost, and nobody knows what they cost.
+    #[error(
+        "max_spend: the prices {} are not known, so the cap holds nothing back; give them in models:",
+        model.as_deref().map_or("of the model".to_owned(), |name| format!("of model {name}"))
+    )]
+    CapWithoutPrices {
+        /// The model, where it has a name.
+        model: Option<Arc<str>>,
+    },
     /// `strict_parity` with the preset that has no peer.
     #[error("strict_parity: preset default has no peer to be strict about, this changes nothing")]
     NoPeer,
@@ -279,6 +288,7 @@ impl PolicyWarning {
             PolicyWarning::WindowAssumed { .. } => At::option("max_context"),
             PolicyWarning::ReserveClamped { .. } => At::option("output_reserve"),
             PolicyWarning::ReplayElsewhere { .. } => At::option("model"),
+            PolicyWarning::CapWithoutPrices { .. } => At::option("max_spend"),
             PolicyWarning::NoPeer => At::option("strict_parity"),
             PolicyWarning::Conflict(conflict) => conflict.at(),
         }

@@ -2,12 +2,15 @@
 
 use std::sync::Arc;
 
-use super::presets::{DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS};
+use super::presets::{
+    DefaultCounter, DefaultKeep, DefaultTrigger, EXPECTED_CALLS, MASK_PERMILLE, PresetValues,
+    SKILL_READ_TOOLS,
+};
 use super::window::{Window, window};
 use super::{
-    At, Breaker, Clause, Conflict, CounterChoice, Keep, KeepOption, ModelProfile, Number, Options,
-    Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy, SummaryPolicy,
-    Threshold, TriggerOption, Unit,
+    At, Breaker, Clause, Conflict, CostPolicy, CounterChoice, Keep, KeepOption, ModelProfile,
+    Number, Options, Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy,
+    SummaryPolicy, Threshold, TriggerOption, Unit,
 };
 use crate::redact::{BadPattern, Redactor};
 
@@ -119,6 +122,8 @@ impl<'a> Resolver<'a> {
             minimum_gain_permille: if peer_losses(options) { 0 } else { 100 },
             breaker,
             skill_read_tools: skill_read_tools(options),
+            cost: self.cost()?,
+            exempt_tools: options.exempt_tools.clone(),
             redact: Redactor::new(&options.redact).map_err(bad_pattern)?,
             strict_parity: options.strict_parity,
         };
@@ -126,6 +131,29 @@ impl<'a> Resolver<'a> {
             policy,
             warnings: self.warnings,
         })
+    }
+
+    fn cost(&mut self) -> Result<CostPolicy, PolicyError> {
+        let (options, model) = (self.options, self.model);
+        let others = options.others.iter();
+        let priced = others.filter_map(|other| Some((other.name.clone()?, other.prices?)));
+        let cost = CostPolicy {
+            model: model.name.clone(),
+            prices: model.prices,
+            cache: model.cache,
+            others: priced.collect(),
+            expected_calls: at_least_one("expected_calls", options.expected_calls, EXPECTED_CALLS)?,
+            max_thread_micros: options.max_thread_micros,
+            max_day_micros: options.max_day_micros,
+        };
+        let has_cap = cost.max_thread_micros.is_some() || cost.max_day_micros.is_some();
+        let writer = options.model.as_deref();
+        if has_cap && self.enabled && cost.prices_of(writer).is_none() {
+            let model = options.model.clone().or_else(|| model.name.clone());
+            self.warnings
+                .push(PolicyWarning::CapWithoutPrices { model });
+        }
+        Ok(cost)
     }
 
     /// The clauses in numbers, and where the background may start.
@@ -431,6 +459,11 @@ fn prune(asked: PruneOption, preset: &PresetValues) -> Option<Prune> {
         keep_recent_results: asked
             .keep_recent_results
             .unwrap_or(defaults.keep_recent_results),
+        mask_permille: match asked.mask {
+            None => defaults.mask_permille,
+            Some(true) => MASK_PERMILLE,
+            Some(false) => 0,
+        },
     };
     (on && prune.max_result_chars > 0).then_some(prune)
 }

@@ -68,6 +68,12 @@ pub(super) fn window(
         .or(model.max_output)
         .unwrap_or(UNKNOWN_OUTPUT)
         .min(quarter);
+    // Some models take less than the window without the reply's part. A window that was asked for knows better.
+    let beyond = model
+        .max_input
+        .filter(|most| profile == Some(tokens) && *most >= MIN_WINDOW)
+        .map_or(0, |most| tokens.saturating_sub(most));
+    let reserve = reserve.max(beyond);
     if let Some(asked) = asked.filter(|a| *a > quarter) {
         warnings.push(PolicyWarning::ReserveClamped {
             asked,

@@ -126,6 +126,38 @@ pub(crate) fn reclaim(
     }
 }
 
+/// The patches of a message, `new` ones so far beside those it has, with the result at part `result` masked: its beginning and
+/// a marker. `None`: it was decided before, or nothing can be taken.
+pub(crate) fn mask(
+    message: &MessageView,
+    result: usize,
+    texts: &dyn Texts,
+    counter: &dyn TokenCounter,
+    already: &[Patch],
+    new: &[Patch],
+    limits: &Prune,
+) -> Option<Vec<Patch>> {
+    let pieces = pieces_of_results(message).into_iter();
+    let (_, pieces) = pieces.into_iter().find(|(at, _)| *at == result)?;
+    let is_of = |patch: &Patch| pieces.contains(&usize::from(patch.part()));
+    if already.iter().any(is_of) {
+        return None;
+    }
+    let masked = reclaim(message, texts, counter, already, result, limits, 0);
+    if masked.is_empty() {
+        return None;
+    }
+    let others = new.iter().filter(|patch| !is_of(patch)).cloned();
+    Some(others.chain(masked.into_iter().map(as_masked)).collect())
+}
+
+fn as_masked(mut patch: Patch) -> Patch {
+    match &mut patch {
+        Patch::Cut { cause, .. } | Patch::Remove { cause, .. } => *cause = PatchCause::Masked,
+    }
+    patch
+}
+
 /// Each result with the parts that hold its text, its own first.
 pub(super) fn pieces_of_results(message: &MessageView) -> Vec<(usize, Vec<usize>)> {
     let mut results: Vec<(usize, Vec<usize>)> = message

@@ -18,6 +18,7 @@ fn limits(result: u64, argument: u64, keep: u64) -> Prune {
         max_argument_tokens: 0,
         duplicates: true,
         keep_recent_results: keep,
+        mask_permille: 0,
     }
 }
 

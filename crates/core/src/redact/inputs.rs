@@ -30,6 +30,7 @@ impl Redactor {
             | Failure::Broken { message } => *message = self.redact_arc(message),
             Failure::ContextOverflow { .. }
             | Failure::TooManyBytes
+            | Failure::SpendCap
             | Failure::TimedOut { .. }
             | Failure::NotASummary(_) => {}
         }

@@ -45,6 +45,7 @@ impl Thread {
         self.active = Some(record.id);
         self.undone.clear();
         self.changed(HeadCause::Commit, src);
+        self.shrunk = false;
         self.quiet_until = self.quiet_after_commit(src);
         CommitAck::Ok(self.version)
     }

@@ -2,8 +2,10 @@
 
 use serde::{Deserialize, Serialize};
 
+use super::spending::Purse;
 use super::{Running, Size, Sources, Thread};
 use crate::attempt::{Attempt, Goal, Snapshot};
+use crate::cost::Warmth;
 use crate::count::weight_of;
 use crate::effect::{Millis, Route};
 use crate::id::{AttemptId, CallId};
@@ -26,6 +28,10 @@ pub enum Mode {
 
 /// What to do before the next call.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "made once a call, and most often the large one"
+)]
 pub enum Decision {
     /// Send [`Thread::projection`]; the report says why nothing is done.
     Send(Report),
@@ -101,7 +107,9 @@ impl Thread {
             return send(Outcome::Deferred, reason);
         }
         let is_quiet = self.quiet_until.is_some_and(|until| size.tokens < until);
-        if is_quiet || self.is_settled() {
+        let is_over = self.shrunk && size.tokens > self.policy.input_limit();
+        let goes_deeper = self.is_settled() && is_over;
+        if is_quiet || (self.is_settled() && !goes_deeper) {
             return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
         }
         let moment = match (hard, self.branch.views().last().map(|v| v.role)) {
@@ -119,6 +127,7 @@ impl Thread {
         };
         let request = Manual {
             moment,
+            below_keep: goes_deeper,
             routes: routes.to_vec(),
             ..Manual::default()
         };
@@ -135,7 +144,7 @@ impl Thread {
         } else {
             Mode::Background
         };
-        self.start(&request, &size, threshold, mode, src)
+        self.start(now, request, &size, threshold, mode, src)
     }
 
     /// A command: no trigger is needed unless `force` is false.
@@ -181,7 +190,14 @@ impl Thread {
         {
             return send(Outcome::Deferred, reason);
         }
-        self.start(request, &size, threshold, Mode::Foreground, src)
+        self.start(
+            now,
+            request.clone(),
+            &size,
+            threshold,
+            Mode::Foreground,
+            src,
+        )
     }
 
     /// Whether nothing arrived since a summary was committed: the same command again has nothing to do, also
@@ -234,18 +250,40 @@ impl Thread {
 
     fn start(
         &mut self,
-        request: &Manual,
+        now: Millis,
+        mut request: Manual,
         size: &Size,
         threshold: Option<u64>,
         mode: Mode,
         src: Sources<'_>,
     ) -> Decision {
-        let goal = self.goal(request, size, threshold);
-        let plan = self.plan(request, size, &goal, src);
+        let budget = match self.purse(now, &request.routes, size) {
+            Purse::Open(left) => left,
+            // Beside a running conversation only a model's summary pays.
+            Purse::Digest if mode == Mode::Foreground => {
+                request.routes.clear();
+                Some(0)
+            }
+            Purse::Digest | Purse::Nothing => {
+                return Decision::Send(Report::without_attempt(
+                    Outcome::Deferred,
+                    self.measure(size, src),
+                    vec![Reason::SpendCap],
+                ));
+            }
+        };
+        let is_manual = request.moment == Moment::Manual;
+        let goal = self.goal(&request, size, threshold);
+        let plan = self.plan(&request, size, &goal, src);
         let attempt = AttemptId(self.next_attempt);
-        let snapshot = self.snapshot(attempt, request, *size, goal, plan, src.counter.id());
+        let snapshot = Snapshot {
+            warmth: self.warmth(now, size),
+            budget,
+            ..self.snapshot(attempt, &request, *size, goal, plan, src.counter.id())
+        };
         let Some(attempt) = Attempt::new(snapshot, src) else {
             self.quiet_until = Some(size.tokens + self.minimum_gain(size.tokens));
+            self.shrunk = false;
             let reasons = self.irreducible_reasons(size);
             return Decision::Send(Report::without_attempt(
                 Outcome::NothingToCompact,
@@ -253,11 +291,22 @@ impl Thread {
                 reasons,
             ));
         };
+        let may_wait = match mode {
+            Mode::Background => true,
+            Mode::Foreground => threshold.is_some_and(|tokens| self.may_wait(tokens, size)),
+        };
+        if !is_manual && may_wait && !attempt.pays(src) {
+            return Decision::Send(Report::without_attempt(
+                Outcome::Deferred,
+                self.measure(size, src),
+                Self::waiting(),
+            ));
+        }
         self.next_attempt += 1;
         self.running = Some(Running {
             attempt: attempt.id(),
             mode,
-            manual: request.moment == Moment::Manual,
+            manual: is_manual,
         });
         Decision::Start(Box::new(attempt), mode)
     }
@@ -389,6 +438,8 @@ impl Thread {
             moment: request.moment,
             focus: request.focus.clone(),
             routes: request.routes.clone(),
+            warmth: Warmth::Cold,
+            budget: None,
         }
     }
 

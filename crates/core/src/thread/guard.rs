@@ -25,6 +25,10 @@ impl BreakerState {
 
 /// What to do after the provider refused a request.
 #[derive(Clone, Debug)]
+#[expect(
+    clippy::large_enum_variant,
+    reason = "made once a call, and most often the large one"
+)]
 pub enum Recovery {
     /// Run this attempt, then send once more.
     Compact(Box<crate::attempt::Attempt>),

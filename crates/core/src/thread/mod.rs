@@ -7,11 +7,14 @@
 
 mod commit;
 mod decide;
+#[cfg(test)]
+mod economics;
 mod guard;
 mod limits;
 mod live;
 mod scale;
 mod size;
+mod spending;
 mod tail;
 #[cfg(test)]
 mod tests;
@@ -25,9 +28,10 @@ pub use decide::{Decision, Manual, Mode};
 pub use guard::{BreakerState, Recovery};
 pub use limits::{Learnt, Limits};
 pub use size::Size;
+pub use spending::Spent;
 
 use crate::count::{TokenCounter, Weight};
-use crate::effect::{Expect, Fence, Version};
+use crate::effect::{Expect, Fence, Millis, Version};
 use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
@@ -168,6 +172,11 @@ pub struct Thread {
     /// trigger.
     quiet_until: Option<u64>,
     next_attempt: u64,
+    /// The limit became smaller since the last commit: another model, or one that was learnt.
+    shrunk: bool,
+    /// When the last request was sent, where the host tells.
+    last_request: Option<Millis>,
+    spent: Spent,
 }
 
 impl Thread {
@@ -200,6 +209,9 @@ impl Thread {
             learnt: Learnt::default(),
             quiet_until: None,
             next_attempt: 0,
+            shrunk: false,
+            last_request: None,
+            spent: Spent::default(),
         }
     }
 
@@ -289,8 +301,10 @@ impl Thread {
         &self.fixed
     }
 
-    /// The numbers that decide from now on.
+    /// The numbers that decide from now on, as for another model. If it takes less, the next check may fold more than
+    /// `keep` allows: what was just compacted for the other model may not fit this one.
     pub fn set_policy(&mut self, policy: Arc<Policy>) {
+        self.shrunk |= policy.input_limit() < self.policy.input_limit();
         self.policy = policy;
         self.quiet_until = None;
     }

@@ -1,4 +1,5 @@
 //! What must hold over the whole workspace, and over the conversations that come with it.
 
+mod catalog;
 mod dependencies;
 mod examples;

@@ -10,6 +10,7 @@ mod codex_soup;
 mod containers;
 mod failure;
 mod langchain;
+mod model;
 mod openai;
 mod responses;
 mod shared;

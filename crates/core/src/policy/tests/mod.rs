@@ -11,8 +11,7 @@ fn model() -> ModelProfile {
         name: Some("run-model".into()),
         window: Some(200_000),
         max_output: Some(40_000),
-        learnt: false,
-        provider: None,
+        ..ModelProfile::default()
     }
 }
 
@@ -216,7 +215,7 @@ fn the_window_and_its_reserve() {
         window,
         max_output,
         learnt,
-        provider: None,
+        ..ModelProfile::default()
     };
     let plain = Options::default();
     let asked = Options {
@@ -353,8 +352,10 @@ fn pruning_is_on_once_something_of_it_is_said() {
         max_argument_tokens: 0,
         duplicates: false,
         keep_recent_results: 0,
+        mask_permille: 0,
     };
     let ours = Prune {
+        mask_permille: 200,
         max_argument_chars: 8192,
         duplicates: true,
         ..results

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use conspectus_core::effect::{Finish, Route};
 use conspectus_core::policy::{
-    Clause, Fidelity, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset,
-    PruneOption, PruneWhen, Rolling, Strategy, TriggerOption,
+    Clause, Fidelity, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, PrefixCache,
+    Preset, Prices, PruneOption, PruneWhen, Rates, Rolling, Strategy, TriggerOption,
 };
 use conspectus_core::view::{MessageView, Role};
 
@@ -17,14 +17,47 @@ use crate::transcript::{SECRET_END, SECRET_START};
 
 /// A policy that resolves, for a conversation of about `tokens` tokens.
 pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
+    // Dice of their own, so that a seed's other choices are those of before.
+    let mut apart = rng.clone();
+    let profile = profile(&mut apart);
     for _ in 0..20 {
-        let options = options(rng, tokens);
-        if let Ok(resolved) = Policy::resolve(&options, &ModelProfile::default()) {
+        let options = Options {
+            expected_calls: Some(*apart.pick(&[1, 5, 50])),
+            max_thread_micros: Some(*apart.pick(&[0, 3_000, 100_000]))
+                .filter(|_| apart.percent(15)),
+            others: vec![ModelProfile {
+                name: Some("model-0".into()),
+                ..profile.clone()
+            }],
+            ..options(rng, tokens)
+        };
+        if let Ok(resolved) = Policy::resolve(&options, &profile) {
             return resolved.policy;
         }
     }
     let resolved = Policy::resolve(&Options::default(), &ModelProfile::default());
     resolved.expect("the defaults resolve").policy
+}
+
+/// A model of which the prices may be known.
+fn profile(rng: &mut Rng) -> ModelProfile {
+    let input = *rng.pick(&[0, 250_000, 3_000_000]);
+    let rates = Rates {
+        input,
+        output: input * 5,
+        cache_read: input / *rng.pick(&[1, 2, 10, 20]),
+        cache_write: input + input / 4,
+    };
+    let cache = PrefixCache {
+        ttl_ms: *rng.pick(&[1_000, 300_000]),
+        minimum_tokens: *rng.pick(&[0, 1_024]),
+    };
+    let is_priced = rng.percent(60);
+    ModelProfile {
+        prices: is_priced.then_some(Prices::flat(rates)),
+        cache: rng.percent(80).then_some(cache),
+        ..ModelProfile::default()
+    }
 }
 
 /// In some lives every reply names its provider, and often says how large it was, which LangChain's scaling reads.
@@ -101,6 +134,7 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         max_argument_tokens: Some(*apart.pick(&[0, 0, 50, 400])),
         duplicates: Some(rng.percent(50)),
         keep_recent_results: Some(rng.below(4) as u64),
+        mask: None,
     };
     Options {
         preset,

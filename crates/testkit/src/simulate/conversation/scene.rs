@@ -276,7 +276,11 @@ impl Scene<'_> {
         self.did("check");
         let routes = self.routes.clone();
         let size = self.thread.size(self.src);
-        let decision = self.thread.before_call(self.clock.now(), &routes, self.src);
+        let now = self.clock.now();
+        let decision = self.thread.before_call(now, &routes, self.src);
+        if matches!(decision, Decision::Send(_)) {
+            self.thread.sent(now);
+        }
         if let Decision::Start(..) = &decision {
             self.may_start(&size)?;
         }
@@ -439,6 +443,8 @@ impl Scene<'_> {
         let outcome = report.as_ref().map(|r| r.outcome);
         self.thread
             .ended(id, outcome.unwrap_or(Outcome::Cancelled), run.now);
+        let spent = report.as_ref().map_or(0, |r| r.measured.spent_micros);
+        self.thread.spend(run.now, spent);
         self.story.note(outcome.map_or("crashed", Outcome::as_str));
         let how = outcome.map_or("a crash", Outcome::as_str);
         self.did = format!("{} that ended as {how}", self.did);

@@ -1,0 +1,3 @@
+//! The library from outside.
+
+mod cost_docs;
