@@ -46,6 +46,7 @@ fn main() -> Result<(), Box<dyn Error>> {
         replay: false,
         max_input,
         max_output,
+        takes_schema: false,
     }];
 
     let runtime = tokio::runtime::Builder::new_current_thread()

@@ -53,6 +53,7 @@ pub mod failure;
 mod format;
 pub mod json;
 mod langchain;
+mod lines;
 mod openai;
 mod read;
 mod responses;
