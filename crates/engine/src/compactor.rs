@@ -18,6 +18,7 @@ use conspectus_core::id::AttemptId;
 use conspectus_core::outcome::{Outcome, Report};
 use conspectus_core::projection::Piece;
 use conspectus_core::ranges::NodeRanges;
+use conspectus_core::summary::form::SCHEMA;
 use conspectus_wire::Conversation;
 
 use crate::clock::Clock;
@@ -250,7 +251,7 @@ impl<C: Clock> Compactor<C> {
             prompt,
             max_output_tokens: request.max_output_tokens,
             timeout_ms,
-            schema: None,
+            schema: request.as_fields.then(|| SCHEMA.into()),
         };
         model.call(ask, &|| control.alive(call)).await
     }

@@ -1,6 +1,6 @@
 //! Compacts a conversation with a model over HTTP and prints the summary.
 //!
-//! `cargo run -p conspectus-providers --example compact -- BASE_URL MODEL FILE [MAX_INPUT]`
+//! `cargo run -p conspectus-providers --example compact -- BASE_URL MODEL FILE [MAX_INPUT [MAX_OUTPUT]]`
 
 #![expect(clippy::print_stdout, reason = "a program for the terminal")]
 
@@ -17,9 +17,10 @@ use conspectus_providers::{Endpoint, OpenAiChat, TokioClock};
 fn main() -> Result<(), Box<dyn Error>> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [base_url, model, file, rest @ ..] = args.as_slice() else {
-        return Err("usage: compact BASE_URL MODEL FILE [MAX_INPUT]".into());
+        return Err("usage: compact BASE_URL MODEL FILE [MAX_INPUT [MAX_OUTPUT]]".into());
     };
     let max_input = rest.first().map_or(Ok(4_000), |n| n.parse())?;
+    let max_output = rest.get(1).map_or(Ok(300), |n| n.parse())?;
 
     let model = OpenAiChat::new(&Endpoint::new(base_url, model))?;
     let models = Models::new().with_run::<String>(Ok(
@@ -44,7 +45,8 @@ fn main() -> Result<(), Box<dyn Error>> {
         model: None,
         replay: false,
         max_input,
-        max_output: 300,
+        max_output,
+        takes_schema: false,
     }];
 
     let runtime = tokio::runtime::Builder::new_current_thread()

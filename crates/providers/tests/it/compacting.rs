@@ -38,6 +38,7 @@ fn compacted(api: Api, server: &HttpServer, idle_ms: u64) -> Compaction {
         replay: false,
         max_input: 100_000,
         max_output: 500,
+        takes_schema: false,
     }];
     let mut endpoint = api.endpoint(server);
     endpoint.timeouts.idle_ms = idle_ms;

@@ -40,6 +40,7 @@ fn route(name: Option<&str>) -> Route {
         replay: false,
         max_input: 3_000,
         max_output: 500,
+        takes_schema: false,
     }
 }
 
