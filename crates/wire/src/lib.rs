@@ -41,26 +41,41 @@
 //! - [`valid`] judges a request by its provider's rules, independently of everything else here.
 //! - Each format has a folder with a reader (messages to views) and a writer (blocks of ours to messages); session
 //!   files, which are logs that a compaction is appended to, read and write the whole file.
+//! - Logs of programs that nobody resumes are only read; [`Document::convert`] writes any document as chat messages or
+//!   in our own form ([`Target`]).
 
 mod anthropic;
 mod claude_code;
+mod cline;
 mod codex;
 mod conversation;
+mod convert;
+mod copilot;
 mod document;
 mod error;
 mod format;
+mod gemini;
+mod gemini_cli;
+mod goose;
+mod inspect;
 pub mod json;
 mod langchain;
+mod log;
+mod neutral;
 mod openai;
+mod openhands;
+mod pi;
 mod read;
 mod responses;
 mod source;
+mod swe_agent;
 mod time;
 pub mod valid;
 mod write;
 
 pub use claude_code::RecordCounts;
 pub use conversation::{Conversation, Fixed};
+pub use convert::Target;
 pub use document::{Document, OpenOptions, RenderContext};
 pub use error::{Fault, ReadError, WriteError};
 pub use format::{Format, UnknownFormatName};

@@ -12,6 +12,7 @@ mod langchain;
 mod openai;
 mod responses;
 mod shared;
+mod source_counts;
 mod splice;
 mod support;
 mod traps;

@@ -1,0 +1,67 @@
+//! Logs of other programs: files that tell what was said, and that nobody sends anywhere or resumes from.
+//!
+//! They are read into the same views as requests. Since several records can make one message and one record several,
+//! their views stand where they may, and a compaction of them is written in another form ([`crate::Target`]).
+
+mod reading;
+
+use std::sync::Arc;
+
+use conspectus_core::projection::{Piece, Projection};
+
+pub(crate) use reading::{Reading, file_as_text, unknown};
+
+use crate::conversation::Conversation;
+use crate::document::{
+    Document, OpenOptions, RenderContext, SessionFormat, check_handles, is_whole,
+};
+use crate::error::{Fault, ReadError, WriteError};
+use crate::format::Format;
+use crate::source::Source;
+
+/// A format of logs.
+pub(crate) trait Log: Sync {
+    /// Its name.
+    fn format(&self) -> Format;
+
+    /// The conversations of a file, and what in it was not understood.
+    fn read(
+        &self,
+        source: &Arc<Source>,
+        options: &OpenOptions,
+    ) -> Result<(Vec<Conversation>, Vec<Fault>), ReadError>;
+}
+
+impl<T: Log> SessionFormat for T {
+    fn open(&self, source: Arc<Source>, options: &OpenOptions) -> Result<Document, ReadError> {
+        let (conversations, mut faults) = self.read(&source, options)?;
+        faults.sort_by_key(|fault| fault.line);
+        Ok(Document {
+            source,
+            format: self.format(),
+            conversations,
+            faults,
+        })
+    }
+
+    /// The file as it is, or an error: a log is not written anew.
+    fn render(
+        &self,
+        document: &Document,
+        edits: &[(usize, &Projection)],
+        _context: &RenderContext,
+    ) -> Result<Vec<u8>, WriteError> {
+        for (index, projection) in edits {
+            let conversation = document
+                .conversations
+                .get(*index)
+                .ok_or(WriteError::NoConversation(*index))?;
+            let pieces: Vec<&Piece> = projection.pieces().collect();
+            check_handles(*index, conversation, &pieces)?;
+            if !is_whole(conversation, &pieces) {
+                return Err(WriteError::NotInPlace(self.format()));
+            }
+        }
+        Ok(document.bytes().to_vec())
+    }
+}
