@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 
 use conspectus::core::projection::Projection;
+use conspectus::wire::Target as Form;
 use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
 use serde::Serialize;
 
@@ -161,6 +162,7 @@ fn process(
     result: &mut FileResult,
 ) -> Result<(), Fail> {
     let document = &opened.document;
+    let to = form(job, input, document)?;
     let request = job.policy.request(document.format());
     let count = document.conversations().len();
     let mut edits: Vec<(usize, Projection)> = Vec::new();
@@ -180,23 +182,50 @@ fn process(
         let done = ConversationResult::of(conversation, &compaction);
         result.conversations.push(done);
     }
-    let bytes = if edits.is_empty() {
+    let bytes = if edits.is_empty() && to.is_none() {
         Cow::Borrowed(opened.document.bytes())
     } else {
-        let rendered = render(input, opened, &edits, result, request.only_if_triggered)?;
+        let rendered = render(input, opened, &edits, to, result, request.only_if_triggered)?;
         Cow::Owned(rendered)
     };
     result.bytes_after = Some(bytes.len() as u64);
     let failed = result.conversations.iter().any(|c| c.exit() != Exit::Done);
     // A place that was named gets the conversation even if it is the same; beside the input it would be a
     // useless copy. After a failure nothing is passed on as if it were done.
-    if edits.is_empty() && (failed || !job.destination.is_named()) {
+    let is_asked = job.destination.is_named() || to.is_some();
+    if edits.is_empty() && (failed || !is_asked) {
         return Ok(());
     }
-    let target = job.destination.target(input);
+    let target = job
+        .destination
+        .target(input, to.map(|to| extension(to, count)));
     taken.take(&target, input)?;
     result.output = Some(put(job, input, &target, &bytes)?);
     Ok(())
+}
+
+/// The form to write: the input's own without one.
+fn form(job: &CompactJob, input: &Input, document: &Document) -> Result<Option<Form>, Fail> {
+    let format = document.format();
+    let other = job.to.filter(|to| to.format() != format);
+    // Without an output the figures are worth seeing all the same.
+    if other.is_none() && !format.is_written_in_place() && !job.dry_run {
+        let why = format!(
+            "{format} files are logs that nothing reads back, so nothing was written; add --to openai for chat \
+             messages or --to neutral for role and parts"
+        );
+        return Err(Fail::about(Exit::Usage, input.name(), &why));
+    }
+    let is_shown_only = other.is_none() && !format.is_written_in_place();
+    Ok(other.or_else(|| is_shown_only.then_some(Form::Neutral)))
+}
+
+/// Several conversations as chat messages are one a line.
+fn extension(form: Form, conversations: usize) -> &'static str {
+    match form {
+        Form::OpenAi if conversations > 1 => "jsonl",
+        _ => "json",
+    }
 }
 
 /// The file again with what was compacted, read back to be sure of it.
@@ -204,6 +233,7 @@ fn render(
     input: &Input,
     opened: &Opened,
     edits: &[(usize, Projection)],
+    to: Option<Form>,
     result: &FileResult,
     automatic: bool,
 ) -> Result<Vec<u8>, Fail> {
@@ -219,12 +249,14 @@ fn render(
         cache_summary: false,
     };
     let edits: Vec<(usize, &Projection)> = edits.iter().map(|(at, p)| (*at, p)).collect();
-    let bytes = opened
-        .document
-        .render(&edits, &context)
-        .map_err(|error| Fail::about(Exit::Compaction, input.name(), &error.to_string()))?;
+    let bytes = match to {
+        None => opened.document.render(&edits, &context),
+        Some(form) => opened.document.convert(&edits, form),
+    };
+    let bytes =
+        bytes.map_err(|error| Fail::about(Exit::Compaction, input.name(), &error.to_string()))?;
     let options = OpenOptions {
-        format: Some(opened.document.format()),
+        format: Some(to.map_or(opened.document.format(), Form::format)),
         lenient: true,
     };
     match Document::open(bytes, &options) {

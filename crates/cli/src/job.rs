@@ -3,10 +3,11 @@
 use std::path::{Path, PathBuf};
 
 use conspectus::core::policy::{Options, PolicyWarning, TriggerOption};
+use conspectus::wire::Target;
 use conspectus::{CompactRequest, Format, ModelProfile, OpenOptions};
 use conspectus_config::{Config, ConfigError, ConfigWarning, Overrides};
 
-use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs};
+use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs, To};
 use crate::fail::{Exit, Fail, io_words};
 use crate::inputs::{Inputs, expand};
 use crate::latest;
@@ -20,6 +21,8 @@ pub(crate) struct CompactJob {
     pub(crate) read: OpenOptions,
     /// Where to.
     pub(crate) destination: Destination,
+    /// In another form than the input's.
+    pub(crate) to: Option<Target>,
     /// An existing output is replaced.
     pub(crate) overwrite: bool,
     /// Nothing is written.
@@ -62,7 +65,7 @@ impl PolicyJob {
     pub(crate) fn request(&self, format: Format) -> CompactRequest {
         let options = Options {
             anthropic: self.options.anthropic
-                || matches!(format, Format::Anthropic | Format::Claude),
+                || matches!(format, Format::Anthropic | Format::Claude | Format::Cline),
             ..self.options.clone()
         };
         let mut request = CompactRequest::command(options);
@@ -88,6 +91,10 @@ pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
         inputs,
         read,
         destination,
+        to: args.to.map(|to| match to {
+            To::OpenAi => Target::OpenAi,
+            To::Neutral => Target::Neutral,
+        }),
         overwrite: args.overwrite,
         dry_run: args.dry_run,
         json: args.json,

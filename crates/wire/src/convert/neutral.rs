@@ -38,17 +38,19 @@ pub(super) fn conversation(conversation: &Conversation, messages: &[Said<'_>]) -
         let tools = one_line(&fixed.tools).unwrap_or_else(|| string::encode(&fixed.tools));
         head.push_str(&format!(",\"tools\":{tools}"));
     }
+    // Behind a summary, reports of the longer list cannot be told from newer ones.
+    let with_usage = !messages.iter().any(|said| said.flags().summary);
     let messages: Vec<String> = messages
         .iter()
         .map(|said| match said {
-            Said::Message(message) => one(message),
+            Said::Message(message) => one(message, with_usage),
             Said::Block(block) => neutral_message(block),
         })
         .collect();
     format!("{{{head},\"messages\":[\n{}\n]}}", messages.join(",\n"))
 }
 
-fn one(message: &Message<'_>) -> String {
+fn one(message: &Message<'_>, with_usage: bool) -> String {
     let view = message.view;
     let role = match view.role {
         Role::System => "system",
@@ -71,7 +73,7 @@ fn one(message: &Message<'_>) -> String {
     for (key, _) in flags.iter().filter(|(_, is_set)| *is_set) {
         out.push_str(&format!(",\"{key}\":true"));
     }
-    if let Some(usage) = &view.usage {
+    if let Some(usage) = view.usage.as_ref().filter(|_| with_usage) {
         out.push_str(&format!(",\"usage\":{}", self::usage(usage)));
     }
     out.push_str(",\"parts\":[");

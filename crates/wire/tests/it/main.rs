@@ -9,6 +9,7 @@ mod codex;
 mod codex_soup;
 mod containers;
 mod langchain;
+mod logs;
 mod openai;
 mod responses;
 mod shared;
