@@ -8,6 +8,7 @@ mod claude_soup;
 mod codex;
 mod codex_soup;
 mod containers;
+mod gemini;
 mod langchain;
 mod logs;
 mod openai;
