@@ -205,19 +205,20 @@ fn process(
 }
 
 /// The form to write: the input's own without one.
+///
+/// # Errors
+/// When the input's own is a log's, which nothing reads back.
 fn form(job: &CompactJob, input: &Input, document: &Document) -> Result<Option<Form>, Fail> {
     let format = document.format();
     let other = job.to.filter(|to| to.format() != format);
-    // Without an output the figures are worth seeing all the same.
-    if other.is_none() && !format.is_written_in_place() && !job.dry_run {
+    if other.is_none() && !format.is_written_in_place() {
         let why = format!(
             "{format} files are logs that nothing reads back, so nothing was written; add --to openai for chat \
              messages or --to neutral for role and parts"
         );
         return Err(Fail::about(Exit::Usage, input.name(), &why));
     }
-    let is_shown_only = other.is_none() && !format.is_written_in_place();
-    Ok(other.or_else(|| is_shown_only.then_some(Form::Neutral)))
+    Ok(other)
 }
 
 /// Several conversations as chat messages are one a line.

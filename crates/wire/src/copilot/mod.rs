@@ -153,9 +153,10 @@ fn add(reading: &mut Reading<'_>, event: &Event<'_>, requested: &BTreeSet<String
                     id: CallId::from(id.as_ref()),
                     tool: data.string("toolName").unwrap_or_default().as_ref().into(),
                 };
-                let arguments = data.value("arguments").unwrap_or("null");
+                let arguments = data.value("arguments");
                 reading.add(span, Role::Assistant, |builder| {
-                    builder.text_of(kind, arguments);
+                    let text = text_or_json(builder.source(), arguments);
+                    builder.push(kind, text, span, Home::Whole);
                     Ok(())
                 });
             }

@@ -79,34 +79,44 @@ pub(super) fn has_entries(text: &str, records: &[Span]) -> bool {
     })
 }
 
-/// From the root to the newest entry. Without ids, everything.
+/// From the root to the newest entry. Without ids, everything. A parent that no entry is (some programs name a call
+/// instead) is taken to be the entry before: nothing is lost for a link that is wrong.
 fn branch(text: &str, records: &[Span]) -> Vec<Span> {
     let mut by_id: BTreeMap<String, usize> = BTreeMap::new();
-    let mut parents: Vec<Option<String>> = Vec::with_capacity(records.len());
-    let mut leaf = None;
+    let mut header = None;
+    // Entries of the tree: the place of the record, and its parent.
+    let mut entries: Vec<(usize, Option<String>)> = Vec::with_capacity(records.len());
     for (n, span) in records.iter().enumerate() {
         let record = Object::of(span.text(text)).unwrap_or_default();
-        let is_header = record.string("type").as_deref() == Some("session");
-        let id = record.string("id").filter(|_| !is_header);
-        parents.push(record.string("parentId").map(String::from));
-        if let Some(id) = id
+        let id = record.string("id").map(String::from);
+        if record.string("type").as_deref() == Some("session") {
+            header = id;
+        } else if let Some(id) = id
             && record.get("parentId").is_some()
         {
-            by_id.insert(id.into_owned(), n);
-            leaf = Some(n);
+            by_id.insert(id, entries.len());
+            entries.push((n, record.string("parentId").map(String::from)));
         }
     }
-    let Some(mut at) = leaf else {
+    let Some(mut at) = entries.len().checked_sub(1) else {
         return records.to_vec();
     };
-    let mut found = vec![at];
-    let mut visited = BTreeSet::from([at]);
-    while let Some(next) = parents[at].as_ref().and_then(|parent| by_id.get(parent)) {
-        if !visited.insert(*next) {
+    let mut found = Vec::new();
+    let mut visited = BTreeSet::new();
+    while visited.insert(at) {
+        let (place, parent) = &entries[at];
+        found.push(records[*place]);
+        let Some(parent) = parent
+            .as_ref()
+            .filter(|parent| header.as_ref() != Some(parent))
+        else {
             break;
+        };
+        match by_id.get(parent).copied().or_else(|| at.checked_sub(1)) {
+            Some(next) => at = next,
+            None => break,
         }
-        at = *next;
-        found.push(at);
     }
-    found.into_iter().rev().map(|n| records[n]).collect()
+    found.reverse();
+    found
 }

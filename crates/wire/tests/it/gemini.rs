@@ -6,8 +6,7 @@ use conspectus_wire::valid::{self, Rule};
 use conspectus_wire::{Document, Format};
 
 use crate::support::{
-    answer, cut, cut_at, data, edit, everything, insert, keep, open, remove, render, shape,
-    summary,
+    answer, cut, cut_at, data, edit, everything, insert, keep, open, remove, render, shape, summary,
 };
 use conspectus_core::patch::Site;
 

@@ -223,6 +223,18 @@ fn pi_shows_the_newest_branch_behind_its_compaction() {
 }
 
 #[test]
+fn a_wrong_link_loses_nothing() {
+    let text = r#"{"type":"session","version":3,"id":"s"}
+{"type":"message","id":"1","parentId":"s","message":{"role":"user","content":"q"}}
+{"type":"message","id":"2","parentId":"1","message":{"role":"assistant","content":[{"type":"toolCall","id":"c","name":"t","arguments":{}}]}}
+{"type":"message","id":"3","parentId":"c","message":{"role":"toolResult","toolCallId":"c","content":"r"}}
+"#;
+    assert_eq!(outline(&open(text).conversations()[0]), "u ac t=");
+    let round = text.replace(r#""parentId":"s""#, r#""parentId":"3""#);
+    assert_eq!(outline(&open(&round).conversations()[0]), "u ac t=");
+}
+
+#[test]
 fn openhands_forgets_what_was_condensed() {
     let event = |id: u32, text: &str| {
         format!(r#"{{"id":{id},"source":"user","action":"message","args":{{"content":"{text}"}}}}"#)
