@@ -24,6 +24,14 @@ pub enum ReadError {
         /// The byte.
         byte: u8,
     },
+    /// A database or an archive, which holds conversations in another wrapping.
+    #[error("the file is {what}, write the conversation out of it first ({hint})")]
+    Packed {
+        /// What it is, with an article.
+        what: &'static str,
+        /// How the programs that keep such files do that.
+        hint: &'static str,
+    },
     /// Not JSON, or cut off.
     #[error("line {line}, column {column}: {found}, expected {expected}")]
     Syntax {

@@ -50,6 +50,11 @@ fn refusals_say_where_what_and_what_instead() {
         Format::names()
     );
     check(
+        b"SQLite format 3\0\x10\0",
+        "the file is an SQLite database, write the conversation out of it first (goose: `goose session export \
+         --format json`)",
+    );
+    check(
         b"{\"talk\":[],\"model\":\"m\"}",
         &format!("line 1: found an object with `talk`, `model`, {known}"),
     );
