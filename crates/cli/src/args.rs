@@ -155,7 +155,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
 
-    /// Write another form than the input's: openai (chat messages) or neutral (role and parts); logs need it
+    /// In another form: openai (chat messages) or neutral (role and parts); logs need it
     #[arg(
         long,
         value_name = "FORM",

@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use conspectus_core::id::CallId;
-use conspectus_core::view::{MediaKind, PartKind, Role, Usage};
+use conspectus_core::view::{PartKind, Role, Usage};
 
 use crate::claude_code::RecordCounts;
 use crate::conversation::{Conversation, Emptied, Home};
@@ -230,14 +230,14 @@ fn result(reading: &mut Reading<'_>, span: Span, data: &Object<'_>) {
     reading.add(span, Role::Tool, |builder| builder.result_of(kind, said));
 }
 
-/// Files that the person named: by reference.
+/// Files that the person named: their names, which is what the model is told.
 fn attachments(builder: &mut Builder<'_>, data: &Object<'_>) {
     for json in data.array("attachments").unwrap_or_default().0 {
         let attachment = Object::of(json).unwrap_or_default();
         let reference = attachment
             .value("path")
             .or_else(|| attachment.value("displayName"));
-        builder.text_of(PartKind::Media(MediaKind::File), reference.unwrap_or(json));
+        builder.text_of(PartKind::Text, reference.unwrap_or(json));
     }
 }
 

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use crate::json::{Object, Span};
+use crate::log::MESSAGES_TO_TELL;
 
 /// What the records come to.
 #[derive(Default)]
@@ -104,7 +105,7 @@ pub(crate) fn is_it<'a>(records: impl Iterator<Item = &'a str>) -> bool {
         let has = |key: &str| record.get(key).is_some();
         for key in ["messages", "history"] {
             let list = record.array(key).unwrap_or_default().0.into_iter();
-            let mut list = list.filter_map(Object::of);
+            let mut list = list.take(MESSAGES_TO_TELL).filter_map(Object::of);
             if !has("type") && list.any(|m| is_message(&m) || is_old(&m)) {
                 return true;
             }

@@ -17,7 +17,7 @@ use crate::document::OpenOptions;
 use crate::error::{Fault, ReadError};
 use crate::format::Format;
 use crate::json::{Array, Kind, Object, Span};
-use crate::log::{Log, Reading, file_as_text};
+use crate::log::{Log, MESSAGES_TO_TELL, Reading, file_as_text};
 use crate::read::{Builder, Odd, block, content, text_or_json};
 use crate::source::Source;
 
@@ -223,14 +223,9 @@ pub(crate) fn is_it<'a>(records: impl Iterator<Item = &'a str>) -> bool {
         let list = ["conversation", "messages"]
             .iter()
             .find_map(|key| record.array(key));
-        let list = list.unwrap_or_default();
-        if is_its(&record)
-            || list
-                .0
-                .iter()
-                .filter_map(|json| Object::of(json))
-                .any(|m| is_its(&m))
-        {
+        let list = list.unwrap_or_default().0.into_iter();
+        let mut list = list.take(MESSAGES_TO_TELL).filter_map(Object::of);
+        if is_its(&record) || list.any(|message| is_its(&message)) {
             return true;
         }
     }

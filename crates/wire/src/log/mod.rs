@@ -19,6 +19,9 @@ use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
 use crate::source::Source;
 
+/// Messages of a list that are looked at to tell whose it is.
+pub(crate) const MESSAGES_TO_TELL: usize = 50;
+
 /// A format of logs.
 pub(crate) trait Log: Sync {
     /// Its name.

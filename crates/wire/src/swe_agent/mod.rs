@@ -12,7 +12,7 @@ use crate::document::OpenOptions;
 use crate::error::{Fault, ReadError};
 use crate::format::Format;
 use crate::json::{Object, Span};
-use crate::log::{Log, Reading, file_as_text, unknown};
+use crate::log::{Log, MESSAGES_TO_TELL, Reading, file_as_text, unknown};
 use crate::openai::OpenAi;
 use crate::source::Source;
 
@@ -67,6 +67,7 @@ impl Log for SweAgent {
 pub(crate) fn is_it<'a>(mut records: impl Iterator<Item = &'a str>) -> bool {
     let record = records.next().and_then(Object::of).unwrap_or_default();
     let history = record.array("history").unwrap_or_default();
-    let mut messages = history.0.into_iter().filter_map(Object::of);
+    let messages = history.0.into_iter().take(MESSAGES_TO_TELL);
+    let mut messages = messages.filter_map(Object::of);
     messages.any(|message| message.get("role").is_some() && message.get("content").is_some())
 }
