@@ -68,18 +68,17 @@ impl Log for Copilot {
 pub(crate) fn count(source: &Arc<Source>) -> RecordCounts {
     let (records, _) = file_as_text(source, true).unwrap_or_default();
     let text = source.text();
-    let mut reading = Reading::new(source, "");
     let mut counts = RecordCounts::default();
     for span in records {
+        let mut reading = Reading::new(source, "");
         let event = Event::of(text, span);
         let is_start = event.kind == "tool.execution_start";
         if is_start || event.kind.starts_with("session.") {
             counts.summaries += usize::from(event.compaction().is_some());
             continue;
         }
-        let before = reading.conversation.views.len();
         add(&mut reading, &event, &BTreeSet::new());
-        counts.add(&reading.conversation.views[before..]);
+        counts.add(&reading.conversation.views);
     }
     counts
 }
@@ -128,6 +127,7 @@ fn add(reading: &mut Reading<'_>, event: &Event<'_>, requested: &BTreeSet<String
             reading.add(span, Role::System, |builder| {
                 builder.said(data.value("content"))
             });
+            forget_repeated(reading);
         }
         "user.message" => {
             reading.add(span, Role::User, |builder| {
@@ -167,6 +167,20 @@ fn add(reading: &mut Reading<'_>, event: &Event<'_>, requested: &BTreeSet<String
                 compacted(reading, span, summary);
             }
         }
+    }
+}
+
+/// The client tells the system prompt again with every start; the same one is sent once.
+fn forget_repeated(reading: &mut Reading<'_>) {
+    let views = &reading.conversation.views;
+    let Some((last, before)) = views.split_last() else {
+        return;
+    };
+    let leading = before.iter().take(8);
+    let mut leading = leading.take_while(|view| view.role == Role::System);
+    if last.role == Role::System && leading.any(|view| view.ident == last.ident) {
+        reading.conversation.views.pop();
+        reading.conversation.messages.pop();
     }
 }
 

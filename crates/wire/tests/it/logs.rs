@@ -425,3 +425,15 @@ fn bad_logs_are_refused_or_told() {
     assert_eq!(lines, [2, 4]);
     assert_eq!(outline(&document.conversations()[0]), "u!h? u!h?");
 }
+
+#[test]
+fn copilots_system_prompt_is_sent_once() {
+    let prompt = r#"{"type":"system.message","data":{"content":"rules"},"id":"1"}"#;
+    let user = r#"{"type":"user.message","data":{"content":"q"},"id":"2"}"#;
+    let text = format!(
+        "{{\"type\":\"session.start\",\"data\":{{}}}}\n{prompt}\n{user}\n{prompt}\n{user}\n"
+    );
+    let document = open(&text);
+    assert_eq!(outline(&document.conversations()[0]), "S u u");
+    assert_eq!(document.record_counts().expect("a log").messages, 4);
+}
