@@ -1,6 +1,6 @@
 //! A projection as messages with their texts.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use conspectus_core::id::Handle;
 use conspectus_core::patch::{Patch, Patched};
@@ -94,7 +94,12 @@ fn message<'a>(
         Patch::Cut { .. } => None,
     });
     let gone: BTreeSet<u16> = named.collect();
-    let patched = Patched::new(conversation, handle, patches);
+    let mut cuts: BTreeMap<u16, Vec<Patch>> = BTreeMap::new();
+    for patch in patches {
+        if matches!(patch, Patch::Cut { .. }) {
+            cuts.entry(patch.part()).or_default().push(patch.clone());
+        }
+    }
     let mut parts = Vec::with_capacity(view.parts.len());
     for (n, (part, place)) in view.parts.iter().zip(places).enumerate() {
         let Ok(index) = u16::try_from(n) else { break };
@@ -110,14 +115,20 @@ fn message<'a>(
             part.kind,
             PartKind::Opaque { .. } | PartKind::Reasoning { bound: true }
         );
-        let cut = patches.iter().rev().find_map(|patch| match patch {
-            Patch::Cut { part, marker, .. } if *part == index => Some(marker),
-            _ => None,
-        });
-        let (kind, text) = match (&part.kind, cut) {
-            (kind, _) if is_fixed => (kind.clone(), conversation.text(at).into_owned()),
-            (PartKind::Media(_), Some(marker)) => (PartKind::Text, marker.to_string()),
-            (kind, Some(_)) => (kind.clone(), patched.text(at).into_owned()),
+        let cuts = cuts.get(&index).filter(|_| !is_fixed);
+        let (kind, text) = match (&part.kind, cuts) {
+            // Half a picture is none.
+            (PartKind::Media(_), Some(cuts)) => {
+                let marker = cuts.iter().rev().find_map(|patch| match patch {
+                    Patch::Cut { marker, .. } => Some(marker.to_string()),
+                    Patch::Remove { .. } => None,
+                });
+                (PartKind::Text, marker.unwrap_or_default())
+            }
+            (kind, Some(cuts)) => {
+                let patched = Patched::new(conversation, handle, cuts);
+                (kind.clone(), patched.text(at).into_owned())
+            }
             (kind, None) => (kind.clone(), conversation.text(at).into_owned()),
         };
         parts.push(Part {

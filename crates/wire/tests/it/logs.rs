@@ -1,11 +1,15 @@
 //! Logs of other programs: told by content, seen as the model saw them, written in another form.
 
+use conspectus_core::patch::Site;
 use conspectus_core::view::{MediaKind, PartKind, Role};
 use conspectus_wire::{
     Conversation, Document, Format, OpenOptions, RenderContext, Target, WriteError, valid,
 };
 
-use crate::support::{data, everything, lenient, open, open_as, script, shape, summary};
+use crate::support::{
+    cut, cut_at, data, edit, everything, keep, lenient, open, open_as, remove, script, shape,
+    summary,
+};
 
 /// Every file with its format and, for each conversation, who says what.
 const FILES: [(&str, Format, &[&str]); 13] = [
@@ -436,4 +440,25 @@ fn copilots_system_prompt_is_sent_once() {
     let document = open(&text);
     assert_eq!(outline(&document.conversations()[0]), "S u u");
     assert_eq!(document.record_counts().expect("a log").messages, 4);
+}
+
+#[test]
+fn what_was_shortened_is_short_in_the_other_form() {
+    let document = open(&data("logs/goose.jsonl"));
+    let script = script([
+        keep(1),
+        edit(2, [cut_at(1, Site::Leaf(0), 0..2, "…")]),
+        edit(3, [remove(3), cut(1, 0..5, "…"), cut(2, 0..8, "[picture]")]),
+        edit(4, [remove(0)]),
+    ]);
+    let bytes = document.convert(&[(0, &script)], Target::Neutral).unwrap();
+    let again = Document::open(bytes, &OpenOptions::default()).unwrap();
+    assert_eq!(
+        shape(&again.conversations()[0]),
+        [
+            "user: text=Now list the files",
+            r#"assistant: sealed=A listing will do. | call t1 developer__shell={"command":"…"} | call t2 developer__shell={"command":"cat none"}"#,
+            "user: result t1 -= | ^0 text=….py | ^0 text=[picture]",
+        ]
+    );
 }
