@@ -8,6 +8,7 @@ mod reading;
 use std::sync::Arc;
 
 use conspectus_core::projection::{Piece, Projection};
+use conspectus_core::view::Role;
 
 pub(crate) use reading::{Reading, file_as_text, unknown};
 
@@ -37,7 +38,8 @@ pub(crate) trait Log: Sync {
 
 impl<T: Log> SessionFormat for T {
     fn open(&self, source: Arc<Source>, options: &OpenOptions) -> Result<Document, ReadError> {
-        let (conversations, mut faults) = self.read(&source, options)?;
+        let (mut conversations, mut faults) = self.read(&source, options)?;
+        conversations.iter_mut().for_each(pin_unread);
         faults.sort_by_key(|fault| fault.line);
         Ok(Document {
             source,
@@ -66,5 +68,14 @@ impl<T: Log> SessionFormat for T {
             }
         }
         Ok(document.bytes().to_vec())
+    }
+}
+
+/// What was told to the model without being a person's request (the output of a command, an observation) and that it
+/// has not replied to yet: like a result that was not read, it is not to be folded.
+fn pin_unread(conversation: &mut Conversation) {
+    let unread = conversation.views.iter_mut().rev();
+    for view in unread.take_while(|view| view.role != Role::Assistant) {
+        view.flags.pinned |= view.role == Role::User && view.flags.hidden;
     }
 }

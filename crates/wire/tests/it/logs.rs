@@ -462,3 +462,20 @@ fn what_was_shortened_is_short_in_the_other_form() {
         ]
     );
 }
+
+#[test]
+fn what_the_model_has_not_read_is_kept() {
+    let pins = |text: &str| -> Vec<bool> {
+        let document = open(text);
+        let views = document.conversations()[0].views().iter();
+        views.map(|view| view.flags.pinned).collect()
+    };
+    let text = |last: &str| {
+        format!(
+            r#"{{"history":[{{"role":"user","content":"task"}},{{"role":"assistant","content":"a","action":"ls"}},{{"role":"user","content":"out"}}{last}]}}"#
+        )
+    };
+    assert_eq!(pins(&text("")), [false, false, true]);
+    let read = text(r#",{"role":"assistant","content":"done"}"#);
+    assert_eq!(pins(&read), [false, false, false, false]);
+}
