@@ -77,6 +77,16 @@ pub fn blocks(summary: &str, placement: Placement) -> Vec<Block> {
     }
 }
 
+/// The blocks that show several summaries, oldest first. Rules are said once.
+pub fn all_blocks(summaries: &[Arc<str>], placement: Placement) -> Vec<Block> {
+    let blocks = summaries.iter().enumerate().flat_map(|(n, summary)| {
+        let mut blocks = blocks(summary, placement);
+        blocks.retain(|block| n == 0 || block.kind == BlockKind::Summary);
+        blocks
+    });
+    blocks.collect()
+}
+
 fn data(role: Role, text: &str) -> Block {
     Block {
         kind: BlockKind::Summary,

@@ -4,6 +4,7 @@
 //! |---|---|---|
 //! | `sessions` | does every real session come out valid and smaller? | `docs/sessions.md` |
 //! | `compact-parts` | the compactor that the retention evaluation calls: what does the digest keep? | `docs/retention.md` |
+//! | `secrets` | what do the rules for secrets find in every real session? | `docs/configuration.md` |
 
 pub mod cases;
 pub mod compact;

@@ -397,7 +397,7 @@ fn literal(json: &str, pick: usize) {
     }
 }
 
-/// The configuration file and the flags' values.
+/// The configuration file, the flags' values and the environment's.
 pub fn config(data: &[u8]) {
     if data.len() > MAX_BYTES {
         return;
@@ -406,6 +406,14 @@ pub fn config(data: &[u8]) {
     let _ = parse_keep(&text).map_err(|e| short(&e.to_string()));
     let _ = parse_preset(&text).map_err(|e| short(&e.to_string()));
     let trigger: Result<TriggerArg, _> = parse_trigger(&text).map_err(|e| short(&e.to_string()));
+    for option in ["TRIGGER", "KEEP", "PRUNE", "MAX_RETRIES", "SUMMARY_PROMPT"] {
+        let name = format!("CONSPECTUS_SUMMARIZATION_{option}");
+        if let Err(error) = Config::default().with_environment([(&name, &*text)]) {
+            let error = error.to_string();
+            assert!(error.starts_with(&name), "{error}");
+            short(&error);
+        }
+    }
     let config = match Config::load("config.yaml", &text) {
         Ok(config) => config,
         Err(error) => return short(&error.to_string()),
@@ -421,6 +429,7 @@ pub fn config(data: &[u8]) {
         window: Some(100_000),
         max_output: Some(4_096),
         learnt: false,
+        provider: None,
     };
     for profile in [profile, config.run_model(None).unwrap_or_default()] {
         match config
@@ -497,6 +506,7 @@ pub fn frame_target(data: &[u8]) {
         Placement::Front,
         Placement::Message,
         Placement::System,
+        Placement::SystemEnd,
     ] {
         let blocks = frame::blocks(&text, placement);
         for block in &blocks {

@@ -60,6 +60,7 @@ mod goose;
 mod inspect;
 pub mod json;
 mod langchain;
+mod lines;
 mod log;
 mod neutral;
 mod openai;

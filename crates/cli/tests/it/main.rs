@@ -12,4 +12,5 @@ mod inspect;
 mod logs;
 mod outputs;
 mod plan;
+mod redact;
 mod support;

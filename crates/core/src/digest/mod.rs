@@ -23,6 +23,7 @@ use crate::ledger::Ledger;
 use crate::view::{MessageView, Texts};
 
 pub(crate) use noise::said;
+pub(crate) use scan::{EntityKind, entities};
 pub(crate) use sentence::{cut_end, sentences, words};
 
 /// What is digested.

@@ -13,6 +13,7 @@ mod action;
 mod fact;
 mod outcome;
 mod patch;
+mod redact;
 mod row;
 mod rules;
 mod shell;

@@ -164,6 +164,7 @@ impl Session {
                 author: Author::Model(None),
             }),
             placement: self.thread.policy().placement,
+            peer: None,
             ledger: self.thread.ledger().clone(),
             measured: Measured::default(),
             moment: Moment::Manual,

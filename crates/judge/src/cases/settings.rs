@@ -11,8 +11,7 @@ use super::counter::PerMessage;
 use super::json::Json;
 
 /// What needs parts of the product that are not built yet, and what is said about it.
-const NOT_YET: [(&str, &str); 4] = [
-    ("redact", "redaction is not built yet"),
+const NOT_YET: [(&str, &str); 3] = [
     (
         "strict_alternation",
         "targets that want strict alternation are not built yet",
@@ -22,7 +21,7 @@ const NOT_YET: [(&str, &str); 4] = [
 ];
 
 /// What is understood here or by the engine.
-const KNOWN: [&str; 34] = [
+const KNOWN: [&str; 35] = [
     "cache_breakpoint_on_summary",
     "trigger",
     "keep",
@@ -47,6 +46,7 @@ const KNOWN: [&str; 34] = [
     "pending_tool_calls",
     "invoked_by_tool_call",
     "durable",
+    "redact",
     "archive",
     "store",
     "surface",
@@ -147,6 +147,7 @@ impl Settings {
         let placement = (self.config.text_at("render_summary_as") == Some("system"))
             .then(|| Json::from("system_end"));
         put("placement", placement);
+        put("redact", said("redact"));
         put("breaker", said("breaker").map(|b| breaker(&b)));
         Json::Object(section)
     }
@@ -196,6 +197,7 @@ impl Settings {
             max_output: self
                 .number("summarizer_model_max_output_tokens")
                 .unwrap_or(u64::MAX),
+            takes_schema: false,
         }
     }
 
