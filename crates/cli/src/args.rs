@@ -25,7 +25,8 @@ Keeps long conversations of LLM agents inside the model's context window.
 
 Shortens oversized tool results, replaces the older part by a summary, and keeps what must not be lost:
 the system prompt, the current request, whole pairs of call and result. Reads and writes OpenAI chat and
-Responses, Anthropic, LangChain, Claude Code and Codex files, and finds out by itself which one a file is.";
+Responses, Anthropic, Gemini, LangChain, Claude Code, Codex, Cline and mini-swe-agent files; reads Gemini CLI,
+Copilot CLI, pi, OpenHands, SWE-agent, Inspect and goose logs. Finds out by itself which one a file is.";
 
 const EXAMPLES: &str = "\
 Examples:
@@ -43,6 +44,8 @@ Examples:
       only if it has 4,000 tokens or more; the last 20 messages stay
   conspectus compact threads/ --out smaller/
       every conversation file in a directory
+  conspectus compact run.traj --to openai
+      a log that is not written back, as chat messages: run.compacted.json
   producer | conspectus compact - | consumer
       the report goes to standard error";
 
@@ -152,6 +155,15 @@ pub(crate) struct CompactArgs {
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
     pub(crate) out: Option<PathBuf>,
 
+    /// In another form: openai (chat messages) or neutral (role and parts); logs need it
+    #[arg(
+        long,
+        value_name = "FORM",
+        help_heading = "Output",
+        hide_possible_values = true
+    )]
+    pub(crate) to: Option<To>,
+
     /// Replace an existing output
     #[arg(long, help_heading = "Output")]
     pub(crate) overwrite: bool,
@@ -203,13 +215,21 @@ pub(crate) struct ReadArgs {
     )]
     pub(crate) latest: Option<Program>,
 
-    /// openai, anthropic, langchain, claude, responses or codex [default: by content]
+    /// The name of the input's format, as inspect prints it [default: by content]
     #[arg(long, value_name = "FORMAT", help_heading = "Input")]
     pub(crate) format: Option<conspectus::Format>,
 
     /// Keep what cannot be understood as it is, instead of refusing the file
     #[arg(long, help_heading = "Input")]
     pub(crate) lenient: bool,
+}
+
+/// Forms that any conversation can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum To {
+    #[value(name = "openai")]
+    OpenAi,
+    Neutral,
 }
 
 /// Programs whose sessions can be found.

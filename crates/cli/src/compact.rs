@@ -15,6 +15,7 @@ use crate::show;
 use crate::target::{Destination, Taken, Target};
 use crate::ui::{self, Stream};
 use conspectus::core::projection::Projection;
+use conspectus::wire::Target as Form;
 use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
 
 pub(crate) fn run(job: &CompactJob) -> Done {
@@ -98,6 +99,7 @@ fn process(
     result: &mut FileResult,
 ) -> Result<(), Fail> {
     let document = &opened.document;
+    let to = form(job, input, document)?;
     let count = document.conversations().len();
     let mut edits: Vec<(usize, Projection)> = Vec::new();
     let mut automatic = false;
@@ -119,23 +121,51 @@ fn process(
         let done = ConversationResult::of(conversation, &compaction);
         result.conversations.push(done);
     }
-    let bytes = if edits.is_empty() {
+    let bytes = if edits.is_empty() && to.is_none() {
         Cow::Borrowed(opened.document.bytes())
     } else {
-        let rendered = render(input, opened, &edits, result, automatic)?;
+        let rendered = render(input, opened, &edits, to, result, automatic)?;
         Cow::Owned(rendered)
     };
     result.bytes_after = Some(bytes.len() as u64);
     let failed = result.conversations.iter().any(|c| c.exit() != Exit::Done);
     // A place that was named gets the conversation even if it is the same; beside the input it would be a
     // useless copy. After a failure nothing is passed on as if it were done.
-    if edits.is_empty() && (failed || !job.destination.is_named()) {
+    let is_asked = job.destination.is_named() || to.is_some();
+    if edits.is_empty() && (failed || !is_asked) {
         return Ok(());
     }
-    let target = job.destination.target(input);
+    let target = job
+        .destination
+        .target(input, to.map(|to| extension(to, count)));
     taken.take(&target, input)?;
     result.output = Some(put(job, input, &target, &bytes)?);
     Ok(())
+}
+
+/// The form to write: the input's own without one.
+///
+/// # Errors
+/// When the input's own is a log's, which nothing reads back.
+fn form(job: &CompactJob, input: &Input, document: &Document) -> Result<Option<Form>, Fail> {
+    let format = document.format();
+    let other = job.to.filter(|to| to.format() != format);
+    if other.is_none() && !format.is_written_in_place() {
+        let why = format!(
+            "{format} files are logs that nothing reads back, so nothing was written; add --to openai for chat \
+             messages or --to neutral for role and parts"
+        );
+        return Err(Fail::about(Exit::Usage, input.name(), &why));
+    }
+    Ok(other)
+}
+
+/// Several conversations as chat messages are one a line.
+fn extension(form: Form, conversations: usize) -> &'static str {
+    match form {
+        Form::OpenAi if conversations > 1 => "jsonl",
+        _ => "json",
+    }
 }
 
 /// The file again with what was compacted, read back to be sure of it.
@@ -143,6 +173,7 @@ fn render(
     input: &Input,
     opened: &Opened,
     edits: &[(usize, Projection)],
+    to: Option<Form>,
     result: &FileResult,
     automatic: bool,
 ) -> Result<Vec<u8>, Fail> {
@@ -158,12 +189,14 @@ fn render(
         cache_summary: false,
     };
     let edits: Vec<(usize, &Projection)> = edits.iter().map(|(at, p)| (*at, p)).collect();
-    let bytes = opened
-        .document
-        .render(&edits, &context)
-        .map_err(|error| Fail::about(Exit::Compaction, input.name(), &error.to_string()))?;
+    let bytes = match to {
+        None => opened.document.render(&edits, &context),
+        Some(form) => opened.document.convert(&edits, form),
+    };
+    let bytes =
+        bytes.map_err(|error| Fail::about(Exit::Compaction, input.name(), &error.to_string()))?;
     let options = OpenOptions {
-        format: Some(opened.document.format()),
+        format: Some(to.map_or(opened.document.format(), Form::format)),
         lenient: true,
     };
     match Document::open(bytes, &options) {

@@ -4,10 +4,11 @@ use std::cell::RefCell;
 use std::path::{Path, PathBuf};
 
 use conspectus::core::policy::{Options, PolicyError, PolicyWarning, TriggerOption};
+use conspectus::wire::Target;
 use conspectus::{CompactRequest, Conversation, Format, ModelProfile, OpenOptions};
 use conspectus_config::{Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides};
 
-use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs};
+use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs, To};
 use crate::fail::{Exit, Fail, io_words};
 use crate::inputs::{Inputs, expand};
 use crate::latest;
@@ -23,6 +24,8 @@ pub(crate) struct CompactJob {
     pub(crate) read: OpenOptions,
     /// Where to.
     pub(crate) destination: Destination,
+    /// In another form than the input's.
+    pub(crate) to: Option<Target>,
     /// An existing output is replaced.
     pub(crate) overwrite: bool,
     /// Nothing is written.
@@ -80,7 +83,8 @@ impl PolicyJob {
         }
         let options = self.config.options_for(&model);
         let options = Options {
-            anthropic: options.anthropic || matches!(format, Format::Anthropic | Format::Claude),
+            anthropic: options.anthropic
+                || matches!(format, Format::Anthropic | Format::Claude | Format::Cline),
             ..options
         };
         if !self.is_model_said && options.trigger != TriggerOption::Unset {
@@ -127,6 +131,10 @@ pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
         inputs,
         read,
         destination,
+        to: args.to.map(|to| match to {
+            To::OpenAi => Target::OpenAi,
+            To::Neutral => Target::Neutral,
+        }),
         overwrite: args.overwrite,
         dry_run: args.dry_run,
         json: args.json,

@@ -62,13 +62,29 @@ impl Destination {
         Ok(Self::File(out.to_path_buf()))
     }
 
-    /// Where the result for this input goes.
-    pub(crate) fn target(&self, input: &Input) -> Target {
+    /// Where the result for this input goes; with another `extension` if its form is another.
+    pub(crate) fn target(&self, input: &Input, extension: Option<&str>) -> Target {
+        let named = |path: PathBuf| {
+            Target::File(match extension {
+                Some(extension) => path.with_extension(extension),
+                None => path,
+            })
+        };
         match (self, input) {
             (Self::File(path), _) => Target::File(path.clone()),
-            (Self::Dir(dir), Input::File { below, .. }) => Target::File(dir.join(below)),
+            (Self::Dir(dir), Input::File { below, .. }) => named(dir.join(below)),
             (Self::Beside, Input::File { path, .. }) => {
-                Target::File(path.with_file_name(compacted_name(path)))
+                let path = path.with_file_name(compacted_name(path));
+                // A name without an extension ends with what marks it as ours.
+                match (path.extension(), extension) {
+                    (Some(mark), Some(extension)) if mark == "compacted" => {
+                        let mut name = path.clone().into_os_string();
+                        name.push(".");
+                        name.push(extension);
+                        Target::File(name.into())
+                    }
+                    _ => named(path),
+                }
             }
             (Self::Stdout, _) | (_, Input::Stdin) => Target::Stdout,
         }

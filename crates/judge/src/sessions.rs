@@ -5,10 +5,10 @@ use std::path::{Path, PathBuf};
 
 use anyhow::Context as _;
 use conspectus::core::policy::{Clause, Preset, TriggerOption};
-use conspectus::wire::valid;
+use conspectus::wire::{Target, valid};
 use conspectus::{
     CompactRequest, Conversation, Document, Embedded, Format, OpenOptions, Options, Outcome,
-    Reason, RenderContext, compact, inspect,
+    Projection, Reason, RenderContext, compact, inspect,
 };
 
 /// Triggers of our own preset, as shares of a conversation's size; the presets that follow a peer are tried at the middle one.
@@ -77,7 +77,7 @@ fn try_document(
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
     tally.files.push(name.to_owned());
-    let rules = broken_rules(document, &document.render(&[], &RenderContext::default())?);
+    let forms = Form::of(document)?;
     for (index, conversation) in document.conversations().iter().enumerate() {
         tally.conversations += 1;
         tally.messages += conversation.views().len() as u64;
@@ -88,7 +88,7 @@ fn try_document(
         };
         for share in shares {
             tally.tried += 1;
-            try_one(name, document, index, (preset, *share), &rules, tally)?;
+            try_one(name, document, index, (preset, *share), &forms, tally)?;
         }
     }
     Ok(())
@@ -114,12 +114,65 @@ fn request(size: u64, (preset, share): (Preset, f64)) -> CompactRequest {
     CompactRequest::command(options)
 }
 
+/// How the result of a compaction is written: in place, or for logs in each form that they can be converted to.
+struct Form {
+    /// In place without one.
+    target: Option<Target>,
+    /// The format of what is written.
+    format: Format,
+    /// The file in this form with nothing compacted.
+    whole: Document,
+    /// What is wrong with that, by conversation.
+    rules: BTreeMap<usize, Vec<String>>,
+}
+
+impl Form {
+    fn of(document: &Document) -> anyhow::Result<Vec<Self>> {
+        let targets = match document.format().is_written_in_place() {
+            true => vec![None],
+            false => vec![Some(Target::OpenAi), Some(Target::Neutral)],
+        };
+        let forms = targets.into_iter().map(|target| {
+            let format = target.map_or(document.format(), Target::format);
+            let bytes = written(document, &[], target)?;
+            let rules = broken_rules(format, &bytes);
+            let whole = reopened(bytes, format)?;
+            Ok(Self {
+                target,
+                format,
+                whole,
+                rules,
+            })
+        });
+        forms.collect()
+    }
+}
+
+fn written(
+    document: &Document,
+    edits: &[(usize, &Projection)],
+    target: Option<Target>,
+) -> anyhow::Result<Vec<u8>> {
+    Ok(match target {
+        Some(target) => document.convert(edits, target)?,
+        None => document.render(edits, &RenderContext::default())?,
+    })
+}
+
+fn reopened(bytes: Vec<u8>, format: Format) -> anyhow::Result<Document> {
+    let options = OpenOptions {
+        format: Some(format),
+        lenient: false,
+    };
+    Ok(Document::open(bytes, &options)?)
+}
+
 /// What is wrong with each conversation by the provider's own rules. Session files are no requests; of Codex's, whose
 /// records hold the items of one, what is in sight is judged. Positions are left out, since they differ before and
 /// after.
-fn broken_rules(document: &Document, bytes: &[u8]) -> BTreeMap<usize, Vec<String>> {
+fn broken_rules(format: Format, bytes: &[u8]) -> BTreeMap<usize, Vec<String>> {
     let mut out = BTreeMap::<usize, Vec<String>>::new();
-    let faults = match document.format() {
+    let faults = match format {
         Format::Codex => valid::check(Format::Responses, &in_sight(bytes)),
         format => valid::check(format, bytes),
     };
@@ -165,7 +218,7 @@ fn try_one(
     document: &Document,
     index: usize,
     case: (Preset, f64),
-    rules_before: &BTreeMap<usize, Vec<String>>,
+    forms: &[Form],
     tally: &mut Tally,
 ) -> anyhow::Result<()> {
     let conversation = &document.conversations()[index];
@@ -196,33 +249,38 @@ fn try_one(
         ));
         return Ok(());
     }
-    let written = document
-        .render(&[(index, &result.projection())], &RenderContext::default())
-        .with_context(who)?;
-    let rules_after = broken_rules(document, &written);
-    let options = OpenOptions {
-        format: Some(document.format()),
-        lenient: false,
-    };
-    let again = Document::open(written, &options).with_context(who)?;
-    let after = &again.conversations()[index];
-    let mut known = pairing(conversation, size)?;
-    known.extend(rules_before.get(&index).into_iter().flatten().cloned());
-    let mut now = pairing(after, size)?;
-    now.extend(rules_after.get(&index).into_iter().flatten().cloned());
-    for fault in now {
-        match known.iter().position(|k| *k == fault) {
-            Some(old) => drop(known.remove(old)),
-            None => tally.invalid.push(format!("{}: {fault}", who())),
+    let projection = result.projection();
+    for form in forms {
+        let who = || match form.target {
+            Some(target) => format!("{} as {}", who(), target.name()),
+            None => who(),
+        };
+        let bytes = written(document, &[(index, &projection)], form.target).with_context(who)?;
+        let rules_after = broken_rules(form.format, &bytes);
+        let again = reopened(bytes, form.format).with_context(who)?;
+        let (before, after) = (
+            &form.whole.conversations()[index],
+            &again.conversations()[index],
+        );
+        let mut known = pairing(before, size)?;
+        known.extend(form.rules.get(&index).into_iter().flatten().cloned());
+        let mut now = pairing(after, size)?;
+        now.extend(rules_after.get(&index).into_iter().flatten().cloned());
+        for fault in now {
+            match known.iter().position(|k| *k == fault) {
+                Some(old) => drop(known.remove(old)),
+                None => tally.invalid.push(format!("{}: {fault}", who())),
+            }
         }
-    }
-    let smaller = inspect(after, &whole)?.tokens;
-    tally.tokens.0 += size;
-    tally.tokens.1 += smaller;
-    if smaller >= size {
-        tally
-            .larger
-            .push(format!("{}: {size} tokens became {smaller}", who()));
+        let larger = inspect(before, &whole)?.tokens;
+        let smaller = inspect(after, &whole)?.tokens;
+        tally.tokens.0 += larger;
+        tally.tokens.1 += smaller;
+        if smaller >= larger {
+            tally
+                .larger
+                .push(format!("{}: {larger} tokens became {smaller}", who()));
+        }
     }
     Ok(())
 }

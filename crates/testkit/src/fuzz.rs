@@ -17,7 +17,9 @@ use conspectus_core::view::{MessageView, PartKind, PartRef, Texts};
 use conspectus_wire::json::{
     Array, Kind, Object, Span, Splices, compact as compacted, depth, string,
 };
-use conspectus_wire::{Conversation, Document, Format, OpenOptions, RenderContext, valid};
+use conspectus_wire::{
+    Conversation, Document, Format, OpenOptions, RenderContext, Target as Form, valid,
+};
 
 use crate::rng::Rng;
 pub use answer::answer;
@@ -26,11 +28,21 @@ pub use answer::answer;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// All targets.
-pub const TARGETS: [Target; 9] = [
+pub const TARGETS: [Target; 19] = [
     ("openai", openai),
     ("anthropic", anthropic),
     ("langchain", langchain),
     ("claude", claude),
+    ("gemini", gemini),
+    ("gemini_cli", gemini_cli),
+    ("copilot", copilot),
+    ("cline", cline),
+    ("pi", pi),
+    ("openhands", openhands),
+    ("swe_agent", swe_agent),
+    ("inspect", inspect),
+    ("goose", goose),
+    ("neutral", neutral),
     ("detect", detect),
     ("splice", splice),
     ("config", config),
@@ -62,6 +74,56 @@ pub fn langchain(data: &[u8]) {
 /// The reader and writer of Claude Code's sessions.
 pub fn claude(data: &[u8]) {
     format(data, Some(Format::Claude));
+}
+
+/// The reader and writer of requests to Gemini.
+pub fn gemini(data: &[u8]) {
+    format(data, Some(Format::Gemini));
+}
+
+/// The reader of Gemini CLI's chats.
+pub fn gemini_cli(data: &[u8]) {
+    format(data, Some(Format::GeminiCli));
+}
+
+/// The reader of Copilot CLI's sessions.
+pub fn copilot(data: &[u8]) {
+    format(data, Some(Format::Copilot));
+}
+
+/// The reader and writer of Cline's sessions.
+pub fn cline(data: &[u8]) {
+    format(data, Some(Format::Cline));
+}
+
+/// The reader of pi's sessions.
+pub fn pi(data: &[u8]) {
+    format(data, Some(Format::Pi));
+}
+
+/// The reader of OpenHands' events.
+pub fn openhands(data: &[u8]) {
+    format(data, Some(Format::OpenHands));
+}
+
+/// The reader of SWE-agent's trajectories.
+pub fn swe_agent(data: &[u8]) {
+    format(data, Some(Format::SweAgent));
+}
+
+/// The reader of Inspect's logs.
+pub fn inspect(data: &[u8]) {
+    format(data, Some(Format::Inspect));
+}
+
+/// The reader of goose's sessions.
+pub fn goose(data: &[u8]) {
+    format(data, Some(Format::Goose));
+}
+
+/// The reader and writer of our own form.
+pub fn neutral(data: &[u8]) {
+    format(data, Some(Format::Neutral));
 }
 
 /// Finding the format by content.
@@ -169,14 +231,29 @@ fn script(pieces: impl Iterator<Item = Piece>) -> Projection {
     }
 }
 
-/// What is written is read again, as the same format and as many conversations.
+/// What is written is read again, as the same format and as many conversations; a log in the forms that it is
+/// converted to.
 fn read_again(document: &Document, at: usize, projection: &Projection, lenient: bool) {
-    let context = RenderContext::default();
-    let bytes = document
-        .render(&[(at, projection)], &context)
-        .expect("handles of this file");
+    let edits = [(at, projection)];
+    if document.format().is_written_in_place() {
+        let rendered = document.render(&edits, &RenderContext::default());
+        let bytes = rendered.expect("handles of this file");
+        read_as(document, bytes, document.format(), lenient);
+    }
+    let is_small = document.bytes().len() < 10_000;
+    if is_small && !document.conversations().is_empty() {
+        for target in [Form::OpenAi, Form::Neutral] {
+            // Goes on from a history that only the server has.
+            if let Ok(bytes) = document.convert(&edits, target) {
+                read_as(document, bytes, target.format(), false);
+            }
+        }
+    }
+}
+
+fn read_as(document: &Document, bytes: Vec<u8>, format: Format, lenient: bool) {
     let options = OpenOptions {
-        format: Some(document.format()),
+        format: Some(format),
         lenient: true,
     };
     let again = Document::open(bytes.clone(), &options);
@@ -563,6 +640,21 @@ fn words(target: &str) -> &'static [&'static str] {
             "\"subtype\":\"compact_boundary\"",
             "\"isMeta\":true",
             "\"messages\":[]",
+            "\"parts\":[{\"text\":\"x\"}]",
+            "\"functionCall\":{\"name\":\"f\",\"args\":{}}",
+            "\"functionResponse\":{\"name\":\"f\",\"response\":{\"a\":1}}",
+            "{\"$rewindTo\":\"m1\"}",
+            "{\"$set\":{\"messages\":[]}}",
+            "\"type\":\"compaction\"",
+            "\"parentId\":\"c\"",
+            "\"firstKeptEntryIndex\":1",
+            "\"action\":\"condensation\"",
+            "\"forgotten_event_ids\":[1]",
+            "\"observation\":\"run\"",
+            "\"tool_call_ids\":[\"c\"]",
+            "attachment://a",
+            "\"agentVisible\":false",
+            "\"type\":\"opaque\",\"value\":1",
             "\u{feff}",
             "\"usage\":{\"input_tokens\":9}",
             "\"function\":{\"name\":\"f\",\"arguments\":\"{}\"}",

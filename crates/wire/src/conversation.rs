@@ -82,6 +82,9 @@ pub(crate) enum TextAt {
     String(Span),
     /// A JSON value; its source is the text.
     Json(Span),
+    /// A JSON object that a tool answered, where only objects may stand; its source is the text. Cut, it is no
+    /// object any more and becomes the `output` of one.
+    Response(Span),
 }
 
 /// What a part is a piece of.
@@ -171,7 +174,7 @@ impl TextAt {
         match self {
             Self::Nowhere => Cow::Borrowed(""),
             Self::String(span) => string::decode(span.text(source)),
-            Self::Json(span) => Cow::Borrowed(span.text(source)),
+            Self::Json(span) | Self::Response(span) => Cow::Borrowed(span.text(source)),
         }
     }
 
@@ -180,7 +183,7 @@ impl TextAt {
         match self {
             Self::Nowhere => Cow::Borrowed(""),
             Self::String(span) => string::decode_head(span.text(source), max_bytes),
-            Self::Json(span) => {
+            Self::Json(span) | Self::Response(span) => {
                 let text = span.text(source);
                 Cow::Borrowed(&text[..text.floor_char_boundary(max_bytes)])
             }

@@ -24,6 +24,14 @@ pub enum ReadError {
         /// The byte.
         byte: u8,
     },
+    /// A database or an archive, which holds conversations in another wrapping.
+    #[error("the file is {what}, write the conversation out of it first ({hint})")]
+    Packed {
+        /// What it is, with an article.
+        what: &'static str,
+        /// How the programs that keep such files do that.
+        hint: &'static str,
+    },
     /// Not JSON, or cut off.
     #[error("line {line}, column {column}: {found}, expected {expected}")]
     Syntax {
@@ -38,8 +46,9 @@ pub enum ReadError {
     },
     /// JSON, but no conversation that we know.
     #[error(
-        "line {line}: found {found}, expected messages of a known format (openai, anthropic, langchain, claude, responses, codex), \
-         as a list, under `messages`, or one a line; if the format is known to you, name it"
+        "line {line}: found {found}, expected messages of a known format ({names}), \
+         as a list, under `messages`, or one a line; if the format is known to you, name it",
+        names = Format::names()
     )]
     UnknownShape {
         /// Line, from 1.
@@ -105,6 +114,12 @@ pub enum WriteError {
          it can only be written as it is; compact where the history is"
     )]
     HistoryElsewhere(usize),
+    /// The file is a log that nobody sends anywhere.
+    #[error(
+        "{0} files are logs and cannot be written back in place, convert to chat messages (openai) or to role and \
+         parts (neutral) instead"
+    )]
+    NotInPlace(Format),
     /// This build has no writer for the format.
     #[error("this build does not write {0} files")]
     NoWriter(Format),

@@ -42,24 +42,38 @@
 //! - [`failure`] tells what an error of a provider means; [`sse`] decodes its streams.
 //! - Each format has a folder with a reader (messages to views) and a writer (blocks of ours to messages); session
 //!   files, which are logs that a compaction is appended to, read and write the whole file.
+//! - Logs of programs that nobody resumes are only read; [`Document::convert`] writes any document as chat messages or
+//!   in our own form ([`Target`]).
 
 mod anthropic;
 mod claude_code;
+mod cline;
 mod codex;
 mod conversation;
+mod convert;
+mod copilot;
 mod document;
 mod error;
 pub mod failure;
 mod format;
+mod gemini;
+mod gemini_cli;
+mod goose;
+mod inspect;
 pub mod json;
 mod langchain;
 mod lines;
+mod log;
 mod model;
+mod neutral;
 mod openai;
+mod openhands;
+mod pi;
 mod read;
 mod responses;
 mod source;
 pub mod sse;
+mod swe_agent;
 mod time;
 mod usage;
 pub mod valid;
@@ -67,6 +81,7 @@ mod write;
 
 pub use claude_code::RecordCounts;
 pub use conversation::{Conversation, Fixed};
+pub use convert::Target;
 pub use document::{Document, OpenOptions, RenderContext};
 pub use error::{Fault, ReadError, WriteError};
 pub use format::{Format, UnknownFormatName};

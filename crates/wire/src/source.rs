@@ -7,6 +7,20 @@ use crate::json::Span;
 
 const BOM: char = '\u{feff}';
 
+/// How files begin that are no text but are kept by programs whose conversations are read here.
+const PACKED: [(&[u8], &str, &str); 2] = [
+    (
+        b"SQLite format 3\0",
+        "an SQLite database",
+        "goose: `goose session export --format json`",
+    ),
+    (
+        b"PK\x03\x04",
+        "an archive",
+        "Inspect: `inspect log convert --to json`",
+    ),
+];
+
 /// The text of a file, byte order mark included: spans are byte offsets in the file.
 #[derive(Debug)]
 pub(crate) struct Source {
@@ -20,6 +34,9 @@ impl Source {
     pub(crate) fn new(bytes: Vec<u8>) -> Result<Self, ReadError> {
         if bytes.len() as u64 > ReadError::MAX_BYTES {
             return Err(ReadError::TooLarge);
+        }
+        if let Some((_, what, hint)) = PACKED.iter().find(|(start, ..)| bytes.starts_with(start)) {
+            return Err(ReadError::Packed { what, hint });
         }
         let text = String::from_utf8(bytes).map_err(|error| {
             let offset = error.utf8_error().valid_up_to();

@@ -101,7 +101,7 @@ fn several_files() {
         .run(&["compact", "openai.json", "anthropic.json"])
         .done()
         .says("openai.json  openai: compacted")
-        .says("\n\nanthropic.json  anthropic: compacted");
+        .says("\n\nanthropic.json  cline: compacted");
     assert!(
         place
             .files()

@@ -9,6 +9,7 @@ mod docs;
 mod errors;
 mod help;
 mod inspect;
+mod logs;
 mod models;
 mod outputs;
 mod plan;

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 /// The examples: name and format.
 pub(crate) const EXAMPLES: [(&str, &str); 5] = [
     ("openai.json", "openai"),
-    ("anthropic.json", "anthropic"),
+    ("anthropic.json", "cline"),
     ("langchain.json", "langchain"),
     ("claude-code.jsonl", "claude"),
     ("codex.jsonl", "codex"),

@@ -57,5 +57,6 @@ macro_rules! targets {
 }
 
 targets!(
-    openai, anthropic, langchain, claude, detect, splice, config, frame, answer
+    openai, anthropic, langchain, claude, gemini, gemini_cli, copilot, cline, pi, openhands,
+    swe_agent, inspect, goose, neutral, detect, splice, config, frame, answer
 );

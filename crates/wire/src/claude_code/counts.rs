@@ -1,5 +1,7 @@
 //! What a session file holds over all its records, out of sight or not.
 
+use conspectus_core::view::{MediaKind, MessageView, PartKind};
+
 use crate::claude_code::record::{self, RecordKind};
 use crate::document::Document;
 use crate::format::Format;
@@ -21,6 +23,24 @@ pub struct RecordCounts {
     pub summaries: usize,
 }
 
+impl RecordCounts {
+    /// Adds a record by what it is in views.
+    pub(crate) fn add(&mut self, views: &[MessageView]) {
+        self.messages += usize::from(!views.is_empty());
+        for view in views {
+            self.summaries += usize::from(view.flags.summary);
+            for part in &view.parts {
+                match part.kind {
+                    PartKind::Call { .. } => self.calls += 1,
+                    PartKind::Result { .. } => self.results += 1,
+                    PartKind::Media(MediaKind::Image) => self.images += 1,
+                    _ => {}
+                }
+            }
+        }
+    }
+}
+
 impl Document {
     /// What a session file holds over all its records; `None` for formats that are lists of messages, which
     /// hold what they show.
@@ -28,6 +48,11 @@ impl Document {
         match self.format {
             Format::Claude => Some(count(&self.source)),
             Format::Codex => Some(crate::codex::count(&self.source)),
+            Format::Pi => Some(crate::pi::count(&self.source)),
+            Format::GeminiCli => Some(crate::gemini_cli::count(&self.source)),
+            Format::Copilot => Some(crate::copilot::count(&self.source)),
+            Format::OpenHands => Some(crate::openhands::count(&self.source)),
+            Format::Goose => Some(crate::goose::count(&self.source)),
             _ => None,
         }
     }

@@ -99,8 +99,10 @@ pub(super) fn format<'a>(
         .filter_map(Object::of)
         .map(|request| of_request(&request))
         .collect();
-    if requests.contains(&Evidence::Sure(Format::Responses)) {
-        return Format::Responses;
+    for format in [Format::Responses, Format::MiniSweAgent, Format::Cline] {
+        if requests.contains(&Evidence::Sure(format)) {
+            return format;
+        }
     }
     let evidence = messages.map(of_message).chain(requests);
     for evidence in evidence {
@@ -125,6 +127,16 @@ fn of_request(request: &Object<'_>) -> Evidence {
         .is_some_and(|name| name.starts_with("response"));
     if !has("messages") && (has("input") || (is_answer && has("output"))) {
         return Evidence::Sure(Format::Responses);
+    }
+    if !has("messages") && has("contents") {
+        return Evidence::Sure(Format::Gemini);
+    }
+    // Trajectories and sessions of agents, in the messages of a provider.
+    if has("trajectory_format") && has("messages") {
+        return Evidence::Sure(Format::MiniSweAgent);
+    }
+    if has("system_prompt") && has("sessionId") {
+        return Evidence::Sure(Format::Cline);
     }
     if has("system") || has("anthropic_version") || has("anthropic_beta") {
         return Evidence::Sure(Format::Anthropic);
@@ -163,7 +175,13 @@ pub(super) fn of_message(json: &str) -> Evidence {
     if is_typed_item(&message) || is_item_message(&message) {
         return Evidence::Sure(Format::Responses);
     }
+    if let Some(format) = of_parts(&message) {
+        return Evidence::Sure(format);
+    }
     let role = message.string("role");
+    if role.as_deref() == Some("exit") {
+        return Evidence::Sure(Format::MiniSweAgent);
+    }
     if matches!(role.as_deref(), Some("tool" | "function" | "developer"))
         || [
             "tool_calls",
@@ -180,6 +198,42 @@ pub(super) fn of_message(json: &str) -> Evidence {
     let blocks = blocks.iter().filter_map(|block| Object::of(block));
     let evidence = blocks.map(|block| of_block(&block)).max();
     evidence.unwrap_or(Evidence::None)
+}
+
+/// A message of parts: Gemini's say by their members what they are, ours by a type.
+fn of_parts(message: &Object<'_>) -> Option<Format> {
+    let parts = message
+        .array("parts")
+        .filter(|_| message.get("content").is_none())?;
+    let mut parts = parts.0.iter().filter_map(|part| Object::of(part));
+    let is_typed = parts.next()?.get("type").is_some();
+    match is_typed {
+        true => message.get("role").map(|_| Format::Neutral),
+        false => is_content(message).then_some(Format::Gemini),
+    }
+}
+
+/// A content of Gemini's.
+pub(super) fn is_content(message: &Object<'_>) -> bool {
+    const MEMBERS: [&str; 5] = [
+        "text",
+        "functionCall",
+        "functionResponse",
+        "inlineData",
+        "fileData",
+    ];
+    let parts = message.array("parts").unwrap_or_default().0;
+    let is_part = |part: &Object<'_>| {
+        part.get("type").is_none() && MEMBERS.iter().any(|key| part.get(key).is_some())
+    };
+    let role = message.string("role");
+    matches!(role.as_deref(), None | Some("user" | "model" | "function"))
+        && message.get("content").is_none()
+        && message.get("type").is_none()
+        && parts
+            .iter()
+            .filter_map(|part| Object::of(part))
+            .any(|part| is_part(&part))
 }
 
 fn of_block(block: &Object<'_>) -> Evidence {

@@ -1,6 +1,7 @@
 //! A file: its conversations, and the same file again with some of them compacted.
 
 mod detect;
+mod logs;
 mod read;
 mod render;
 mod session;
@@ -11,14 +12,18 @@ use std::sync::Arc;
 use conspectus_core::projection::Projection;
 
 pub(crate) use detect::is_bare_meta;
+pub(crate) use read::{file_records, unknown_file};
 pub(crate) use render::{check_handles, is_whole};
 pub(crate) use session::SessionFormat;
 
 use crate::anthropic::Anthropic;
+use crate::cline::Cline;
 use crate::conversation::Conversation;
 use crate::error::{Fault, ReadError, WriteError};
 use crate::format::Format;
+use crate::gemini::Gemini;
 use crate::langchain::LangChain;
+use crate::neutral::Neutral;
 use crate::openai::OpenAi;
 use crate::responses::Responses;
 use crate::source::Source;
@@ -128,8 +133,11 @@ impl<T: crate::read::Reader + Writer> Dialect for T {}
 /// The dialect behind a name, if it is one.
 fn dialect(format: Format) -> Option<&'static dyn Dialect> {
     match format {
-        Format::OpenAi => Some(&OpenAi),
+        Format::OpenAi | Format::MiniSweAgent => Some(&OpenAi),
         Format::Anthropic => Some(&Anthropic),
+        Format::Cline => Some(&Cline),
+        Format::Gemini => Some(&Gemini),
+        Format::Neutral => Some(&Neutral),
         Format::LangChain => Some(&LangChain),
         Format::Responses => Some(&Responses),
         _ => None,

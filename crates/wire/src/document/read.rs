@@ -7,7 +7,7 @@ use conspectus_core::view::MessageView;
 
 use super::detect;
 use super::shape::{self, Found, Line, Messages, Shape};
-use super::{Dialect, Document, OpenOptions, dialect, session};
+use super::{Dialect, Document, OpenOptions, dialect, logs, session};
 use crate::conversation::{Conversation, List};
 use crate::error::{Fault, ReadError};
 use crate::format::Format;
@@ -97,11 +97,36 @@ fn session_in(text: &str, shape: &Shape) -> Option<Format> {
     };
     if detect::is_rollout(records.iter().copied()) {
         Some(Format::Codex)
-    } else if detect::is_session(records.into_iter()) {
+    } else if detect::is_session(records.iter().copied()) {
         Some(Format::Claude)
     } else {
-        None
+        logs::of(&records)
     }
+}
+
+/// The records of a file: its lines, or the one value that it is.
+///
+/// # Errors
+/// When it is no JSON, or a line of it is none and reading is not lenient.
+pub(crate) fn file_records(
+    source: &Source,
+    lenient: bool,
+) -> Result<(Vec<Span>, Vec<Fault>), ReadError> {
+    match shape::of(source, lenient)? {
+        Shape::Whole(json) => Ok((vec![json], Vec::new())),
+        Shape::Lines(lines) => {
+            let faults = broken_lines(source, &lines, lenient)?;
+            let good = lines.iter().filter(|line| line.broken.is_none());
+            Ok((good.map(|line| line.span).collect(), faults))
+        }
+    }
+}
+
+/// The error for a file that has nothing of the format that it was opened as.
+pub(crate) fn unknown_file(source: &Source) -> ReadError {
+    let first = file_records(source, true).ok();
+    let first = first.and_then(|(records, _)| records.first().copied());
+    shape::unknown(source, first.unwrap_or_else(|| source.body()))
 }
 
 fn broken_lines(source: &Source, lines: &[Line], lenient: bool) -> Result<Vec<Fault>, ReadError> {
@@ -135,7 +160,8 @@ fn refuse_strangers(
     let (mut items, mut others) = (false, false);
     for span in lists.iter().flatten() {
         let object = Object::of(span.text(text)).unwrap_or_default();
-        if object.get("role").is_some() || detect::is_langchain(&object) {
+        let is_content = detect::is_content(&object);
+        if object.get("role").is_some() || is_content || detect::is_langchain(&object) {
             return Ok(());
         }
         items |= detect::is_typed_item(&object);

@@ -1,5 +1,5 @@
 //! The seam for session files: formats that are a log of records rather than a list of messages, so that
-//! a compaction is appended instead of spliced in.
+//! a compaction is appended instead of spliced in, or written in another form.
 
 use std::sync::Arc;
 
@@ -29,6 +29,13 @@ pub(crate) fn of(format: Format) -> Option<&'static dyn SessionFormat> {
     match format {
         Format::Claude => Some(&crate::claude_code::ClaudeCode),
         Format::Codex => Some(&crate::codex::Codex),
+        Format::GeminiCli => Some(&crate::gemini_cli::GeminiCli),
+        Format::Copilot => Some(&crate::copilot::Copilot),
+        Format::Pi => Some(&crate::pi::Pi),
+        Format::OpenHands => Some(&crate::openhands::OpenHands),
+        Format::SweAgent => Some(&crate::swe_agent::SweAgent),
+        Format::Inspect => Some(&crate::inspect::Inspect),
+        Format::Goose => Some(&crate::goose::Goose),
         _ => None,
     }
 }

@@ -1,9 +1,10 @@
 //! Which containers hold conversations, told by shape.
 //!
 //! Known are: a list of messages; an object with `messages`, or with `values.messages` (thread states), or with the
-//! Responses API's `input` or `output`, or with a `request` that is one of these (recorded exchanges); a list of
-//! objects with `messages`, `traj` (tau-bench) or `values.messages`; an object with `simulations` that each hold
-//! `messages` (tau2-bench); lines that each are one of these objects; lines that each are a message.
+//! Responses API's `input` or `output`, or with Gemini's `contents`, or with a `request` or `request_params` that is one
+//! of these (recorded exchanges); a list of objects with `messages`, `traj` (tau-bench) or `values.messages`; an object
+//! with `simulations` (tau2-bench) or `conversations` (our own form) that each hold `messages`; lines that each are one
+//! of these objects; lines that each are a message.
 
 use crate::error::ReadError;
 use crate::json::{Array, Kind, Object, Span};
@@ -116,6 +117,10 @@ pub(super) fn of_value(source: &Source, json: Span) -> Result<Vec<Found>, ReadEr
     if let Some(found) = in_object(text, &object, json, "0") {
         return Ok(vec![found]);
     }
+    let in_our_form = object.array("conversations").map(|list| each(text, &list));
+    if let Some(found) = in_our_form.filter(|found| !found.is_empty()) {
+        return Ok(found);
+    }
     match object.array("simulations") {
         Some(list) => Ok(each(text, &list)),
         None if looks_like_message(&object) => Ok(vec![Found {
@@ -189,7 +194,7 @@ fn each(text: &str, list: &Array<'_>) -> Vec<Found> {
 
 /// The list of messages of an object, labelled by the object's own id if it has one.
 fn in_object(text: &str, object: &Object<'_>, span: Span, index: &str) -> Option<Found> {
-    let direct = ["messages", "traj"]
+    let direct = ["messages", "traj", "contents"]
         .iter()
         .filter(|key| object.members.iter().filter(|m| m.key == **key).count() == 1)
         .filter_map(|key| object.value(key))
@@ -208,7 +213,9 @@ fn in_object(text: &str, object: &Object<'_>, span: Span, index: &str) -> Option
         let label = label(object, index);
         return Some(Found { label, messages });
     }
-    let request = object.value("request")?;
+    let request = object
+        .value("request")
+        .or_else(|| object.value("request_params"))?;
     let inner = Object::of(request).filter(|inner| inner.get("request").is_none())?;
     in_object(text, &inner, Span::of(text, request), index)
 }
@@ -285,7 +292,7 @@ fn raw(text: &str) -> Result<&str, serde_json::Error> {
     serde_json::from_str::<&serde_json::value::RawValue>(text).map(|raw| raw.get())
 }
 
-fn unknown(source: &Source, json: Span) -> ReadError {
+pub(super) fn unknown(source: &Source, json: Span) -> ReadError {
     let found = describe(json.text(source.text()));
     let depth = crate::json::depth(json.text(source.text()));
     ReadError::UnknownShape {

@@ -73,10 +73,17 @@ pub(crate) fn form(content: Option<&str>) -> ContentForm {
     }
 }
 
-/// A tool's answer. tau2-bench names the call by `id`; the deprecated `function` role names only the tool.
+/// A tool's answer. tau2-bench names the call by `id`, SWE-agent by a list; the deprecated `function` role names only
+/// the tool.
 fn answer(builder: &mut Builder<'_>, message: &Object<'_>, tool: Option<&str>) -> Result<(), Odd> {
+    let listed = || {
+        let list = message.array("tool_call_ids")?;
+        let first = list.0.first().copied();
+        first.map(string::decode)
+    };
     let id = message
         .string("tool_call_id")
+        .or_else(listed)
         .or_else(|| message.string("id"));
     let kind = PartKind::Result {
         id: CallId::from(id.as_deref().unwrap_or_default()),

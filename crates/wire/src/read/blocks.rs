@@ -103,6 +103,12 @@ pub(crate) fn block(
             let call = call_block(source, &object);
             push(call.kind(), call.arguments)
         }
+        // Ours for what another format's reader did not know.
+        "opaque" if object.get("value").is_some() => {
+            let label = object.string("label").unwrap_or_default();
+            let value = text_or_json(source, object.get("value"));
+            push(opaque(&label), value)
+        }
         name if name == "tool_result" || name.ends_with("_tool_result") => {
             return tool_result(builder, &object, span, home);
         }

@@ -47,6 +47,11 @@ impl<'s> Builder<'s> {
         self.source
     }
 
+    /// Nothing was said so far.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.parts.is_empty()
+    }
+
     /// Where a piece of the file stands.
     pub(crate) fn span(&self, piece: &str) -> Span {
         Span::of(self.source, piece)
@@ -168,7 +173,7 @@ impl<'s> Builder<'s> {
         }
         match text {
             _ if decoded.is_empty() => {}
-            TextAt::Json(_) => digest_json(hash, decoded),
+            TextAt::Json(_) | TextAt::Response(_) => digest_json(hash, decoded),
             _ => {
                 hash.field(b"text");
                 hash.field(decoded.as_bytes());

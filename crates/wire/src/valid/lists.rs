@@ -39,7 +39,9 @@ pub(super) fn conversations(file: &Value) -> Vec<(&Value, &[Value])> {
 
 fn of_object(value: &Value) -> Option<(&Value, &[Value])> {
     let values = value.get("values").unwrap_or(value);
-    let messages = values.get("messages").or_else(|| values.get("traj"));
+    let messages = ["messages", "traj", "contents"]
+        .iter()
+        .find_map(|key| values.get(*key));
     // An item has both too, beside its type.
     let request = Some(value).filter(|value| value.get("type").is_none());
     let items = || request?.get("input").or_else(|| value.get("output"));
@@ -47,6 +49,10 @@ fn of_object(value: &Value) -> Option<(&Value, &[Value])> {
         Some(Value::Array(messages)) => Some((value, messages)),
         // A prompt: nothing in it can be wrong.
         Some(Value::String(_)) if value.get("model").is_some() => Some((value, &[])),
-        _ => of_object(value.get("request")?),
+        _ => of_object(
+            value
+                .get("request")
+                .or_else(|| value.get("request_params"))?,
+        ),
     }
 }

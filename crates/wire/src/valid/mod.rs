@@ -14,6 +14,7 @@
 //! ```
 
 mod anthropic;
+mod gemini;
 mod langchain;
 mod lists;
 mod openai;
@@ -90,11 +91,21 @@ impl fmt::Display for Fault {
 /// requests; nothing is checked in them.
 pub fn check(format: Format, bytes: &[u8]) -> Vec<Fault> {
     each(bytes, |request, messages, out| match format {
-        Format::OpenAi => openai::check(messages, out),
-        Format::Anthropic => anthropic::check(request, messages, out),
+        Format::OpenAi | Format::MiniSweAgent => openai::check(messages, out),
+        Format::Anthropic | Format::Cline => anthropic::check(request, messages, out),
+        Format::Gemini => gemini::check(messages, out),
         Format::LangChain => langchain::check(messages, out),
         Format::Responses => responses::check(request, messages, out),
-        Format::Claude | Format::Codex => {}
+        Format::Claude
+        | Format::Codex
+        | Format::GeminiCli
+        | Format::Copilot
+        | Format::Pi
+        | Format::OpenHands
+        | Format::SweAgent
+        | Format::Inspect
+        | Format::Goose
+        | Format::Neutral => {}
     })
 }
 

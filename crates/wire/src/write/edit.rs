@@ -185,6 +185,14 @@ fn change_text(splices: &mut Splices, source: &str, at: TextAt, any_text: bool, 
         TextAt::Nowhere => return,
         TextAt::String(span) => (span, cut_literal(span.text(source), cuts)),
         TextAt::Json(span) => (span, cut_json(span.text(source), any_text, cuts)),
+        TextAt::Response(span) => {
+            let cut = cut_json(span.text(source), true, cuts);
+            let as_object = |text: String| match text.starts_with('{') {
+                true => text,
+                false => format!(r#"{{"output":{text}}}"#),
+            };
+            (span, cut.map(as_object))
+        }
     };
     if let Some(changed) = changed {
         splices.replace(span, changed);

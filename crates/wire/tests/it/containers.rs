@@ -6,7 +6,7 @@ use crate::support::open;
 
 #[test]
 fn files_by_content() {
-    use Format::{Anthropic, Claude, LangChain, OpenAi};
+    use Format::{Anthropic, Claude, Cline, LangChain, MiniSweAgent, OpenAi};
     let check = |text: &str, format: Format, labels: &[&str]| {
         let document = open(text);
         assert_eq!(document.format(), format, "{text}");
@@ -44,12 +44,17 @@ fn files_by_content() {
     // Cline and mini-swe-agent.
     check(
         &format!(r#"{{"version":1,"sessionId":"s1","messages":[{USER}],"system_prompt":"p"}}"#),
-        Anthropic,
+        Cline,
         &["s1"],
     );
     check(
-        &format!(r#"{{"info":{{}},"messages":[{USER},{TOOL},{{"role":"exit","content":""}}]}}"#),
-        OpenAi,
+        &format!(r#"{{"info":{{}},"messages":[{USER},{TOOL}],"trajectory_format":"1"}}"#),
+        MiniSweAgent,
+        &["0"],
+    );
+    check(
+        &format!(r#"{{"info":{{}},"messages":[{USER},{{"role":"exit","content":""}}]}}"#),
+        MiniSweAgent,
         &["0"],
     );
     // tau-bench, tau2-bench.

@@ -44,11 +44,19 @@ fn refusals_say_where_what_and_what_instead() {
         "line 2, column 15: the text ends early (EOF while parsing an object), \
          expected the rest of the JSON: the file looks cut off",
     );
-    let known = "expected messages of a known format (openai, anthropic, langchain, claude, responses, codex), as a \
-                 list, under `messages`, or one a line; if the format is known to you, name it";
+    let known = format!(
+        "expected messages of a known format ({}), as a list, under `messages`, or one a line; if the format is \
+         known to you, name it",
+        Format::names()
+    );
     check(
-        b"{\"contents\":[],\"model\":\"m\"}",
-        &format!("line 1: found an object with `contents`, `model`, {known}"),
+        b"SQLite format 3\0\x10\0",
+        "the file is an SQLite database, write the conversation out of it first (goose: `goose session export \
+         --format json`)",
+    );
+    check(
+        b"{\"talk\":[],\"model\":\"m\"}",
+        &format!("line 1: found an object with `talk`, `model`, {known}"),
     );
     check(b"\n3", &format!("line 2: found a number, {known}"));
     check(b"[1,2]", &format!("line 1: found an array, {known}"));
