@@ -3,10 +3,10 @@
 //!
 //! [`Redactor::redact`] replaces each match by a short marker and is a function of the text alone: the same text
 //! gives the same bytes, and a text that was redacted is left as it is. Common secrets are known by what their
-//! makers put in front of them ([`tokens`]), by their form ([`blocks`]) or by the name they stand behind
-//! ([`named`]); a configuration adds patterns of its own.
+//! makers put in front of them (`tokens`), by their form (`blocks`) or by the name they stand behind
+//! (`named`); a configuration adds patterns of its own.
 //!
-//! Cost: what is built in reads a text once and looks at most [`LOOK_AHEAD`] bytes ahead of any place, so it is
+//! Cost: what is built in reads a text once and looks at most `LOOK_AHEAD` bytes ahead of any place, so it is
 //! linear for any input. A pattern of the configuration is a regular expression without backtracking, of bounded
 //! size.
 

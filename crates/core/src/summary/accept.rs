@@ -24,8 +24,8 @@ const SPEAKERS: [&str; 8] = [
 ];
 /// Windows of this many characters are compared to find a loop.
 const WINDOW_CHARS: usize = 12;
-/// A shorter reply may quote what it was given as a whole.
-const ECHO_BYTES: usize = 200;
+/// A shorter reply may be what it was given, word for word: of little there is little to sum up.
+const ECHO_BYTES: usize = 2_000;
 /// A shorter reply need not name anything.
 const TELLING_BYTES: usize = 400;
 /// A source with fewer names does not oblige a summary to name one.
@@ -258,12 +258,12 @@ mod tests {
 
     #[test]
     fn what_was_given_is_no_summary() {
-        let talk: String = (0..20)
+        let talk: String = (0..90)
             .map(|n| format!("user: question {n}?\nassistant: answer {n} of many.\n"))
             .collect();
         let (whole, part) = (
             reply(&talk, Finish::Stop),
-            reply(&talk[40..600], Finish::Stop),
+            reply(&talk[40..3_000], Finish::Stop),
         );
         assert_eq!(
             accept(&whole, [talk.as_str()].into_iter(), false),

@@ -261,10 +261,10 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(line: &str, expect: Verdict) {
+    fn check(line: &str, expect: &Verdict) {
         let ledger = ledger();
         assert_eq!(
-            judge(line, "state", &ledger, &["user: go on"]),
+            &judge(line, "state", &ledger, &["user: go on"]),
             expect,
             "{line}"
         );
@@ -277,26 +277,26 @@ mod tests {
                 "`cargo test` failed (test result: FAILED. 3 passed; 2 failed; 0 ignored)".into(),
             )
         };
-        check("- All tests pass.", failed());
-        check("- 所有测试通过。", failed());
-        check("- テストが通りました。", failed());
+        check("- All tests pass.", &failed());
+        check("- 所有测试通过。", &failed());
+        check("- テストが通りました。", &failed());
         check(
             "- The tests do not pass yet; all tests pass is the aim",
-            Verdict::Fine,
+            &Verdict::Fine,
         );
-        check("- make sure the tests pass", Verdict::Fine);
-        check("- The change was pushed.", Verdict::NotShown);
-        check("- It was committed as one commit.", Verdict::NotShown);
+        check("- make sure the tests pass", &Verdict::Fine);
+        check("- The change was pushed.", &Verdict::NotShown);
+        check("- It was committed as one commit.", &Verdict::NotShown);
         check(
             "- All tasks completed.",
-            Verdict::Otherwise("still open: write docs".into()),
+            &Verdict::Otherwise("still open: write docs".into()),
         );
         check(
             "- Updated `src/a.rs` with the new type",
-            Verdict::Otherwise("src/a.rs was read, not changed".into()),
+            &Verdict::Otherwise("src/a.rs was read, not changed".into()),
         );
-        check("- Updated `src/b.rs`", Verdict::Fine);
-        check("- Updated the plan", Verdict::Fine);
+        check("- Updated `src/b.rs`", &Verdict::Fine);
+        check("- Updated the plan", &Verdict::Fine);
     }
 
     #[test]
