@@ -23,7 +23,7 @@ use crate::ledger::Ledger;
 use crate::view::{MessageView, Texts};
 
 pub(crate) use noise::said;
-pub(crate) use sentence::{cut_end, sentences, words};
+pub(crate) use sentence::{cut_end, is_dense};
 
 /// What is digested.
 #[derive(Clone, Copy)]

@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{CallId, Ident};
-use crate::view::Role;
+use crate::id::CallId;
 
 /// What happened to one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -165,17 +164,4 @@ impl Delegation {
     pub fn is_over(&self) -> bool {
         self.state != DelegationState::Running
     }
-}
-
-/// A standing rule in the speaker's own words.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Rule {
-    /// The sentence, verbatim.
-    pub text: Arc<str>,
-    /// Who said it: the user, or the host in a later system message.
-    pub role: Role,
-    /// Ordinal of the message that says it.
-    pub message: u64,
-    /// Digest of that message.
-    pub ident: Ident,
 }

@@ -10,11 +10,11 @@
 //! call was answered, not what the answer says.
 
 mod action;
+mod constraint;
 mod fact;
 mod outcome;
 mod patch;
 mod row;
-mod rules;
 mod shell;
 
 use std::collections::BTreeMap;
@@ -22,8 +22,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use constraint::{Ended, Force, MAX_PAST_RULES, PastRule, Rule, Rules, rules_of};
 pub use fact::{
-    CommitFact, Delegation, DelegationState, ErrorFact, FileFact, FileState, Rule, TestFact, Todo,
+    CommitFact, Delegation, DelegationState, ErrorFact, FileFact, FileState, TestFact, Todo,
     TodoState,
 };
 
@@ -42,7 +43,7 @@ pub const MAX_TODOS: usize = 60;
 pub const MAX_DELEGATIONS: usize = 60;
 /// Fetched addresses remembered; the oldest go first.
 pub const MAX_URLS: usize = 60;
-/// Standing rules remembered; the oldest but the first ten go first.
+/// Standing rules remembered; the oldest of the least firm ones but the first ten go first.
 pub const MAX_RULES: usize = 60;
 /// Calls that wait for their results.
 pub const MAX_PENDING: usize = 256;
@@ -64,7 +65,7 @@ pub struct Ledger {
     todos: Vec<Todo>,
     delegations: Vec<Delegation>,
     urls: Vec<Arc<str>>,
-    rules: Vec<Rule>,
+    rules: Rules,
     pending: Vec<Pending>,
 }
 
@@ -93,8 +94,7 @@ impl Ledger {
             };
             match &part.kind {
                 PartKind::Text if heard && part.inside.is_none() => {
-                    let said = texts.text(at);
-                    rules::fold(&mut self.rules, &said, message, ordinal);
+                    self.rules.hear(&texts.text(at), message, ordinal);
                 }
                 PartKind::Call { id, tool } => {
                     let actions = actions(tool, &texts.text(at));
@@ -156,6 +156,11 @@ impl Ledger {
 
     /// The user's standing rules, oldest first.
     pub fn rules(&self) -> &[Rule] {
+        self.rules.standing()
+    }
+
+    /// The same with those that ended.
+    pub fn constraints(&self) -> &Rules {
         &self.rules
     }
 
