@@ -9,6 +9,7 @@ use std::borrow::Cow;
 use crate::id::{CallId, Handle, Ident, ReplyId};
 use crate::view::{MessageView, Part, PartKind, PartRef, Role, Texts};
 
+#[derive(Clone)]
 pub(crate) struct Conversation {
     views: Vec<MessageView>,
     texts: Vec<Vec<String>>,

@@ -46,7 +46,7 @@ pub enum Stay {
     Opaque,
     /// Within what the policy keeps of the end.
     Recent,
-    /// The last message that is not a system message: a request needs one.
+    /// The last message: a request needs one that is not a system message, and ends as the conversation does.
     Last,
 }
 
@@ -172,6 +172,7 @@ pub fn plan(
     }
     planner.last();
     planner.whole_units();
+    planner.end();
     planner.finish()
 }
 
@@ -204,8 +205,7 @@ struct Planner<'a> {
 
 impl Planner<'_> {
     fn mark(&mut self, at: Pos, why: Stay) {
-        let may_stay = (self.present)(at) && !self.strays.contains(&at);
-        if may_stay && self.why[at].is_none_or(|known| why < known) {
+        if self.is_sent(at) && self.why[at].is_none_or(|known| why < known) {
             self.why[at] = Some(why);
         }
     }
@@ -360,16 +360,35 @@ impl Planner<'_> {
 
     /// A request needs one message that is not a system message.
     fn last(&mut self) {
-        let first = self.branch.leading_system();
-        if self.why.iter().skip(first).any(Option::is_some) {
+        let views = self.branch.views();
+        let is_message = |at: &Pos| views[*at].role != Role::System;
+        let mut messages = (0..views.len()).rev().filter(is_message);
+        if messages.clone().any(|at| self.why[at].is_some()) {
             return;
         }
-        let is_message =
-            |at: Pos| !self.strays.contains(&at) && !self.branch.view(at).flags.summary;
-        let may_be = |at: &Pos| (self.present)(*at) && is_message(*at);
-        if let Some(at) = (first..self.branch.len()).rev().find(may_be) {
+        if let Some(at) = messages.find(|at| self.is_sent(*at) && !views[*at].flags.summary) {
             self.mark(at, Stay::Last);
         }
+    }
+
+    /// A request ends as the conversation does: where something stood behind the model's own words, also an
+    /// earlier summary, it is not asked to go on from them.
+    fn end(&mut self) {
+        let views = self.branch.views();
+        let is_reply = |at: Pos| views[at].role == Role::Assistant;
+        let Some(kept) = self.why.iter().rposition(Option::is_some) else {
+            return;
+        };
+        let last = (kept + 1..views.len()).rev().find(|at| self.is_sent(*at));
+        if let Some(at) = last.filter(|at| is_reply(kept) && !is_reply(*at)) {
+            self.mark(at, Stay::Last);
+            self.whole_units();
+        }
+    }
+
+    /// Whether the message is in the request now and would be in one that is rendered anew.
+    fn is_sent(&self, at: Pos) -> bool {
+        (self.present)(at) && !self.strays.contains(&at)
     }
 
     /// A unit stays whole if any member stays; the others stay for the same reason.

@@ -61,7 +61,7 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
             let edits = Arc::from([patch.clone()]);
             pieces.push(Piece::Edit(branch.view(at).handle, edits));
         } else if !(shape.is_folded)(at) {
-            pieces.extend(repairs.piece(branch, at, shape.patches));
+            pieces.extend(repaired(branch, at, &repairs.extra, shape.patches));
             pieces.extend(repairs.stand_ins(at));
         }
     }
@@ -118,7 +118,7 @@ pub fn tail_piece(
         .results()
         .map(|(part, _)| part)
         .filter(folded);
-    without(branch, at, late.collect(), patches)
+    without(branch, at, &late.collect::<Vec<_>>(), patches)
 }
 
 /// The piece of a message with its patches.
@@ -135,23 +135,30 @@ pub fn dangling<'a>(
     branch: &'a Branch,
     pending: &'a BTreeSet<CallId>,
 ) -> impl Iterator<Item = &'a Call> + 'a {
-    let passed = (0..branch.len()).rev().find(|at| {
-        let view = branch.view(*at);
-        view.is_user_request() || view.role == Role::Assistant
-    });
-    branch.units().open_calls().filter(move |call| {
-        // Who speaks in the message that answers the others of a batch has moved on too.
-        let moved_on = passed.is_some_and(|at| {
-            let units = branch.units();
-            let speaks = branch.view(at).is_user_request();
-            at > call.at && (speaks || units.index_of(at) != units.index_of(call.at))
-        });
-        moved_on && !pending.contains(&call.id)
+    let (views, units) = (branch.views(), branch.units());
+    let is_reply = |at: &Pos| views[*at].role == Role::Assistant;
+    // Who speaks in the message that answers the others of a batch has moved on too.
+    let request = views.iter().rposition(|view| view.is_user_request());
+    let reply = (0..views.len()).rev().find(is_reply);
+    let of_another_unit = |newest: Pos| {
+        let is_another = |at: &Pos| units.index_of(*at) != units.index_of(newest);
+        (0..newest).rev().filter(is_reply).find(is_another)
+    };
+    let reply_before = reply.and_then(of_another_unit);
+    units.open_calls().filter(move |call| {
+        // A unit's own pieces do not pass over its calls.
+        let is_own = |at: Pos| units.index_of(at) == units.index_of(call.at);
+        let other = if reply.is_some_and(is_own) {
+            reply_before
+        } else {
+            reply
+        };
+        request.max(other) > Some(call.at) && !pending.contains(&call.id)
     })
 }
 
 /// The piece of a message without these parts; `None` when nothing else is in it.
-fn without(branch: &Branch, at: Pos, parts: Vec<usize>, patches: &Patches) -> Option<Piece> {
+fn without(branch: &Branch, at: Pos, parts: &[usize], patches: &Patches) -> Option<Piece> {
     if parts.is_empty() {
         return Some(as_it_is(branch, at, patches));
     }
@@ -159,10 +166,13 @@ fn without(branch: &Branch, at: Pos, parts: Vec<usize>, patches: &Patches) -> Op
     if parts.len() == view.parts.iter().filter(|p| p.inside.is_none()).count() {
         return None;
     }
-    let numbers = parts
-        .into_iter()
-        .filter_map(|part| u16::try_from(part).ok());
-    let gone: BTreeSet<u16> = numbers.collect();
+    // What stands inside an answer goes with it.
+    let is_gone = |part: &usize| {
+        let outer = view.parts[*part].inside.map_or(*part, usize::from);
+        parts.contains(&outer)
+    };
+    let gone = (0..view.parts.len()).filter(is_gone);
+    let gone: BTreeSet<u16> = gone.filter_map(|part| u16::try_from(part).ok()).collect();
     let is_gone = |patch: &Patch| gone.contains(&patch.part());
     let others = patches
         .get(&branch.path()[at])
@@ -179,6 +189,56 @@ fn without(branch: &Branch, at: Pos, parts: Vec<usize>, patches: &Patches) -> Op
     Some(Piece::Edit(view.handle, Arc::from(edits)))
 }
 
+/// Answers that are left out of the positions before `end` when they are rendered anew (position, part).
+fn left_out(branch: &Branch, end: Pos, shape: &Shape<'_>) -> BTreeSet<(Pos, usize)> {
+    let units = branch.units();
+    let shown = |at: Pos| at < end && !(shape.is_folded)(at);
+    let mut extra: BTreeSet<_> = units
+        .orphans()
+        .iter()
+        .filter(|(at, _)| shown(*at))
+        .copied()
+        .collect();
+    for call in units.calls() {
+        // Answers to a call that was folded before they came, and answers after the first one.
+        let from = match (shape.is_folded)(call.at) {
+            true => 0,
+            false if shape.pending.contains(&call.id) => call.answers.len(),
+            false => 1,
+        };
+        let late = call.answers.iter().skip(from).filter(|(at, _)| shown(*at));
+        extra.extend(late.copied());
+    }
+    if planted(Bug::OrphanKept) {
+        extra.clear();
+    }
+    extra
+}
+
+/// The messages before `end` that are in the request when it is rendered anew, each with its piece.
+pub fn shown<'a>(
+    branch: &'a Branch,
+    end: Pos,
+    shape: &'a Shape<'_>,
+) -> impl Iterator<Item = (Pos, Piece)> + 'a {
+    let extra = left_out(branch, end, shape);
+    (0..end)
+        .filter(|at| !(shape.is_folded)(*at))
+        .filter_map(move |at| Some((at, repaired(branch, at, &extra, shape.patches)?)))
+}
+
+/// The piece of a message without the answers that are left out.
+fn repaired(
+    branch: &Branch,
+    at: Pos,
+    extra: &BTreeSet<(Pos, usize)>,
+    patches: &Patches,
+) -> Option<Piece> {
+    let results = branch.view(at).results().map(|(part, _)| part);
+    let extra = results.filter(|part| extra.contains(&(at, *part)));
+    without(branch, at, &extra.collect::<Vec<_>>(), patches)
+}
+
 struct Repairs {
     /// Answers to leave out (position, part).
     extra: BTreeSet<(Pos, usize)>,
@@ -188,27 +248,6 @@ struct Repairs {
 
 impl Repairs {
     fn of(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Self {
-        let units = branch.units();
-        let shown = |at: Pos| at < end && !(shape.is_folded)(at);
-        let mut extra: BTreeSet<_> = units
-            .orphans()
-            .iter()
-            .filter(|(at, _)| shown(*at))
-            .copied()
-            .collect();
-        for call in units.calls() {
-            // Answers to a call that was folded before they came, and answers after the first one.
-            let from = match (shape.is_folded)(call.at) {
-                true => 0,
-                false if shape.pending.contains(&call.id) => call.answers.len(),
-                false => 1,
-            };
-            let late = call.answers.iter().skip(from).filter(|(at, _)| shown(*at));
-            extra.extend(late.copied());
-        }
-        if planted(Bug::OrphanKept) {
-            extra.clear();
-        }
         let mut stand_ins = Vec::new();
         for call in
             dangling(branch, shape.pending).filter(|c| c.at < end && !(shape.is_folded)(c.at))
@@ -231,13 +270,8 @@ impl Repairs {
             stand_ins.clear();
         }
         stand_ins.sort_by_key(|(at, _)| *at);
+        let extra = left_out(branch, end, shape);
         Self { extra, stand_ins }
-    }
-
-    fn piece(&self, branch: &Branch, at: Pos, patches: &Patches) -> Option<Piece> {
-        let results = branch.view(at).results().map(|(part, _)| part);
-        let extra = results.filter(|part| self.extra.contains(&(at, *part)));
-        without(branch, at, extra.collect(), patches)
     }
 
     fn stand_ins(&self, at: Pos) -> impl Iterator<Item = Piece> + '_ {

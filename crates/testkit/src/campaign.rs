@@ -3,7 +3,7 @@
 //! A run is one conversation with all that happens to it ([`crate::simulate::conversation`]). The same seed is the
 //! same life. Every fourth life goes through the bytes of a format, every second one is valid for its provider.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -65,14 +65,27 @@ pub struct Kind {
 }
 
 /// How often a kind of fault was met.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Found {
+    /// The seeds of the lives.
+    pub seeds: BTreeSet<u64>,
+}
+
+impl Found {
     /// Lives.
-    pub lives: u64,
+    pub fn lives(&self) -> u64 {
+        self.seeds.len() as u64
+    }
+
     /// Of these: with a conversation that was valid.
-    pub valid: u64,
+    pub fn valid(&self) -> u64 {
+        self.seeds.iter().filter(|seed| is_valid(**seed)).count() as u64
+    }
+
     /// The first.
-    pub seed: u64,
+    pub fn seed(&self) -> u64 {
+        self.seeds.first().copied().unwrap_or_default()
+    }
 }
 
 impl Tally {
@@ -97,14 +110,7 @@ impl Tally {
     }
 
     fn found(&mut self, kind: Kind, seed: u64) {
-        let found = self.faults.entry(kind).or_insert(Found {
-            lives: 0,
-            valid: 0,
-            seed,
-        });
-        found.lives += 1;
-        found.valid += u64::from(is_valid(seed));
-        found.seed = found.seed.min(seed);
+        self.faults.entry(kind).or_default().seeds.insert(seed);
     }
 
     /// Adds up another tally.
@@ -116,27 +122,21 @@ impl Tally {
             *all = (all.0 + lives, all.1 + times);
         }
         for (kind, other) in &other.faults {
-            let found = self.faults.entry(kind.clone()).or_insert(Found {
-                lives: 0,
-                valid: 0,
-                seed: other.seed,
-            });
-            found.lives += other.lives;
-            found.valid += other.valid;
-            found.seed = found.seed.min(other.seed);
+            let found = self.faults.entry(kind.clone()).or_default();
+            found.seeds.extend(&other.seeds);
         }
     }
 
     /// Lives in which something that counts did not hold.
     pub fn broken(&self) -> u64 {
         let counting = self.faults.iter().filter(|(kind, _)| kind.counts);
-        counting.map(|(_, found)| found.lives).sum()
+        counting.map(|(_, found)| found.lives()).sum()
     }
 
     /// Of these: with a conversation that was valid.
     pub fn broken_though_valid(&self) -> u64 {
         let counting = self.faults.iter().filter(|(kind, _)| kind.counts);
-        counting.map(|(_, found)| found.valid).sum()
+        counting.map(|(_, found)| found.valid()).sum()
     }
 
     /// In how many lives it happened.
@@ -158,7 +158,7 @@ impl fmt::Display for Tally {
             "\nwhat did not hold (lives, of these valid, first seed):"
         )?;
         for (kind, found) in &self.faults {
-            let (lives, valid, seed) = (found.lives, found.valid, found.seed);
+            let (lives, valid, seed) = (found.lives(), found.valid(), found.seed());
             writeln!(f, "{lives:>8} {valid:>8} {seed:>9}  {}", kind.name)?;
         }
         if self.faults.is_empty() {

@@ -7,6 +7,7 @@ use crate::outcome::{Outcome, Reason};
 use crate::plan::Fate;
 use crate::planted::{Bug, planted};
 use crate::record::{Author, Summary};
+use crate::summary::is_silent;
 use crate::thread::Sources;
 use crate::view::MessageView;
 
@@ -49,10 +50,28 @@ impl Attempt {
         );
     }
 
+    /// The summary in force, where all that goes says nothing: it stays, and nobody is asked.
+    pub(super) fn unchanged_summary(&self, src: Sources<'_>) -> Option<Summary> {
+        let s = &self.s;
+        let adds_nothing = !s.policy.strict_parity
+            && !s.plan.is_empty()
+            && s.plan
+                .going()
+                .all(|at| is_silent(s.branch.view(at), src.texts));
+        let active = s.active.as_ref().filter(|_| adds_nothing)?;
+        active.summary.clone()
+    }
+
     /// Whether a summary of what can go could make the request smaller by the minimum gain.
     pub(super) fn would_pay(&self, src: Sources<'_>) -> bool {
+        if let Some(summary) = self.unchanged_summary(src) {
+            return self.is_smaller(&summary.text, src);
+        }
         let s = &self.s;
-        let says_something = s.plan.going().any(|at| !s.branch.view(at).flags.summary);
+        let says_something = s.plan.going().any(|at| {
+            let view = s.branch.view(at);
+            !view.flags.summary && (s.policy.strict_parity || !is_silent(view, src.texts))
+        });
         says_something
             && (s.policy.strict_parity
                 || self

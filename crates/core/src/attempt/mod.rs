@@ -212,7 +212,11 @@ impl Attempt {
         match std::mem::replace(&mut self.phase, Phase::Summarise) {
             Phase::Begin => self.begin(now, src),
             Phase::Summarise => {
-                if self.s.routes.is_empty() || self.s.policy.summary.strategy == Strategy::Digest {
+                if let Some(summary) = self.unchanged_summary(src) {
+                    self.summarised(summary, src);
+                } else if self.s.routes.is_empty()
+                    || self.s.policy.summary.strategy == Strategy::Digest
+                {
                     self.digest(src);
                 } else if let Some(text) = self.canned(src) {
                     let author = Author::Digest;

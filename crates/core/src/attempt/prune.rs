@@ -1,5 +1,6 @@
 //! The free rungs of the ladder, run over the window before any model is asked.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::attempt::Snapshot;
@@ -7,6 +8,8 @@ use crate::count::Weight;
 use crate::patch::Patch;
 use crate::planted::{Bug, planted};
 use crate::policy::{Preset, Prune};
+use crate::project::{self, Shape};
+use crate::projection::Piece;
 use crate::prune::{Item, plan, shorten_as_nous};
 use crate::record::{Patches, Weights};
 use crate::thread::Sources;
@@ -35,15 +38,24 @@ impl Pruned {
             return Self::default();
         };
         let before = s.patches_before();
-        let positions: Vec<Pos> = (0..s.branch.len())
-            .filter(|at| !s.was_folded(*at))
-            .collect();
-        let already = |at: Pos| -> &[Patch] {
-            if planted(Bug::PruneAgain) {
-                return &[];
-            }
-            before.get(&s.branch.path()[at]).map_or(&[], |p| p)
+        // What is not sent, an answer to a call that is gone, cannot save anything and is nobody's copy.
+        let shape = Shape {
+            is_folded: &|at| s.was_folded(at),
+            patches: &before,
+            summary: None,
+            pending: &s.pending,
         };
+        let shown: BTreeMap<Pos, Piece> =
+            project::shown(&s.branch, s.branch.len(), &shape).collect();
+        let positions: Vec<Pos> = shown.keys().copied().collect();
+        let already = |at: Pos| -> &[Patch] {
+            match &shown[&at] {
+                Piece::Edit(_, edits) if !planted(Bug::PruneAgain) => edits,
+                _ => &[],
+            }
+        };
+        let recorded = |at: Pos| before.get(&s.branch.path()[at]).map_or(&[][..], |p| p);
+        let is_whole = |at: Pos| already(at) == recorded(at);
         let (new, saved) = if s.policy.strict_parity && s.policy.preset == Preset::Nous {
             as_nous(s, &positions, already, &limits, src)
         } else {
@@ -52,7 +64,7 @@ impl Pruned {
                 .map(|at| Item {
                     message: s.branch.view(*at),
                     already: already(*at),
-                    weight: Some(s.branch.patched_weight(*at, &s.weights)),
+                    weight: is_whole(*at).then(|| s.branch.patched_weight(*at, &s.weights)),
                 })
                 .collect();
             // Nous shortens everything over its limit before it looks again.
@@ -66,18 +78,25 @@ impl Pruned {
                 pruned.saved,
             )
         };
-        let weights = new
-            .iter()
-            .map(|(at, _, weight)| (s.branch.path()[*at], *weight));
-        let weights: Weights = weights.collect();
-        let with_old = |(at, patches, _): New| {
-            let all: Arc<[Patch]> = already(at).iter().cloned().chain(patches).collect();
-            (s.branch.path()[at], all)
+        let with_old = |(at, patches, _): &New| {
+            let all: Arc<[Patch]> = recorded(*at).iter().chain(patches).cloned().collect();
+            (s.branch.path()[*at], all)
         };
+        let patches: Patches = new.iter().map(with_old).collect();
+        // Weights are of whole messages with their patches, also where some of it is not sent.
+        let weight = |(at, _, weight): &New| {
+            let node = s.branch.path()[*at];
+            let anew = || {
+                src.counter
+                    .patched(s.branch.view(*at), src.texts, &patches[&node])
+            };
+            (node, if is_whole(*at) { *weight } else { anew() })
+        };
+        let weights: Weights = new.iter().map(weight).collect();
         Self {
-            is_enough: !new.is_empty() && s.is_enough(saved, src),
+            is_enough: !patches.is_empty() && s.is_enough(saved, src),
             weights,
-            patches: new.into_iter().map(with_old).collect(),
+            patches,
             saved: src.counter.tokens(saved),
         }
     }

@@ -6,4 +6,4 @@ mod transcript;
 
 pub use accept::accept;
 pub use prompt::{instruction, repair};
-pub use transcript::{CLOSE, Chunk, OPEN, Passage, chunks, document, passages};
+pub use transcript::{CLOSE, Chunk, OPEN, Passage, chunks, document, is_silent, passages};

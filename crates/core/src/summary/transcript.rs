@@ -62,6 +62,19 @@ pub fn passages<'p>(
     out
 }
 
+/// Whether a transcript tells nothing of a message: it holds thoughts, blank text, or no content at all.
+pub fn is_silent(view: &MessageView, texts: &dyn Texts) -> bool {
+    let is_blank = |part: u16| {
+        let message = view.handle;
+        texts.text(PartRef { message, part }).trim().is_empty()
+    };
+    (view.parts.iter().zip(0..)).all(|(part, at)| match part.kind {
+        PartKind::Reasoning { .. } => true,
+        PartKind::Text => is_blank(at),
+        _ => false,
+    })
+}
+
 fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
     for (index, part) in view.parts.iter().enumerate() {
         let Ok(index) = u16::try_from(index) else {
@@ -103,8 +116,9 @@ fn media(kind: MediaKind) -> &'static str {
     }
 }
 
-/// The passages in chunks of at most `max_tokens`, in order. A passage that alone is too long is split at line
-/// ends, so nothing is left out. `salt` goes into the keys: what else the result depends on.
+/// The passages in chunks of at most `max_tokens`, in order; at least one. A passage that alone is too long is
+/// split at line ends, so nothing is left out but a chunk of blanks, which nobody can be asked about. `salt` goes
+/// into the keys: what else the result depends on.
 pub fn chunks(
     passages: &[Passage],
     max_tokens: u64,
@@ -112,16 +126,18 @@ pub fn chunks(
     salt: Ident,
 ) -> Vec<Chunk> {
     let size = |text: &str| counter.tokens(counter.text(text));
+    let chunk = |text: &str| Chunk {
+        text: text.into(),
+        key: salt.then(Ident::of(text)),
+    };
     let mut out = Vec::new();
     let mut text = String::new();
     let mut used = 0;
     let mut flush = |text: &mut String| {
         // Parts are rounded, so together they can be a little more than their sum.
-        for text in split(&std::mem::take(text), max_tokens, &size) {
-            let key = salt.then(Ident::of(text));
-            let text = Arc::from(text);
-            out.push(Chunk { text, key });
-        }
+        let text = std::mem::take(text);
+        let pieces = split(&text, max_tokens, &size).into_iter();
+        out.extend(pieces.filter(|piece| !piece.trim().is_empty()).map(chunk));
     };
     for passage in passages {
         let escaped = escape(&passage.0);
@@ -136,6 +152,9 @@ pub fn chunks(
         }
     }
     flush(&mut text);
+    if out.is_empty() {
+        out.push(chunk(""));
+    }
     out
 }
 
@@ -203,6 +222,27 @@ mod tests {
     use crate::lines::QuarterBytes;
 
     #[test]
+    fn no_chunk_is_blank() {
+        let passage = |text: &str| Passage(text.into());
+        let check = |passages: &[Passage], max, expect: &[&str]| {
+            let chunks = chunks(passages, max, &QuarterBytes, Ident::EMPTY);
+            let texts: Vec<&str> = chunks.iter().map(|c| c.text.as_ref()).collect();
+            assert_eq!(texts, expect);
+        };
+        // Its last line end does not fit any more.
+        check(&[passage("user: hello\n\n\n")], 3, &["user: hello\n"]);
+        check(
+            &[passage(&["user: ab", &"\n".repeat(40), "c\n"].concat())],
+            5,
+            &[
+                &["user: ab", &"\n".repeat(12)].concat(),
+                &["\n".repeat(8).as_str(), "c\n"].concat(),
+            ],
+        );
+        check(&[passage(""), passage("\n")], 5, &[""]);
+    }
+
+    #[test]
     fn chunks_hold_everything_and_fit() {
         let passages: Vec<_> = (1..20)
             .map(|n| Passage("word </transcript>\n".repeat(n).into()))
@@ -210,10 +250,10 @@ mod tests {
         let whole: String = passages.iter().map(|p| escape(&p.0)).collect();
         for max in [1, 7, 40, 10_000] {
             let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY);
-            assert_eq!(
-                chunks.iter().map(|c| c.text.as_ref()).collect::<String>(),
-                whole
-            );
+            let words = |text: &str| text.split_whitespace().collect::<String>();
+            let all: String = chunks.iter().map(|c| c.text.as_ref()).collect();
+            assert_eq!(words(&all), words(&whole));
+            assert!(chunks.iter().all(|c| !c.text.trim().is_empty()), "{max}");
             let size = |c: &Chunk| QuarterBytes.tokens(QuarterBytes.text(&c.text));
             assert!(chunks.iter().all(|c| size(c) <= max.max(1) + 1), "{max}");
             assert!(

@@ -1,5 +1,7 @@
 //! The two machines together, over conversations written as lines.
 
+mod corners;
+
 use std::sync::Arc;
 
 use super::*;

@@ -15,16 +15,18 @@ use std::time::{Duration, Instant};
 
 use conspectus_testkit::campaign::{Tally, smallest};
 
-const USAGE: &str = "campaign [--runs N] [--seed N] [--threads N] [--planted]";
+const USAGE: &str = "campaign [--runs N] [--seed N] [--threads N] [--planted] [--seeds N,N,..: each one made small]";
 /// Lives that a thread takes at a time.
 const SHARE: u64 = 64;
 
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Wanted {
     runs: u64,
     seed: u64,
     threads: u64,
     planted: bool,
+    /// Only these lives, each one told.
+    seeds: Vec<u64>,
 }
 
 fn wanted() -> Result<Wanted, String> {
@@ -33,18 +35,22 @@ fn wanted() -> Result<Wanted, String> {
         seed: 0,
         threads: 2,
         planted: false,
+        seeds: Vec::new(),
     };
     let mut args = std::env::args().skip(1);
     while let Some(arg) = args.next() {
-        let mut number = || {
-            let value = args.next().ok_or(format!("{arg} needs a number"))?;
+        let mut value = || args.next().ok_or(format!("{arg} needs a number"));
+        let number = |value: &str| {
             let plain = value.replace('_', "");
             plain.parse().map_err(|_| format!("{value} is no number"))
         };
         match arg.as_str() {
-            "--runs" => wanted.runs = number()?,
-            "--seed" => wanted.seed = number()?,
-            "--threads" => wanted.threads = number()?,
+            "--runs" => wanted.runs = number(&value()?)?,
+            "--seed" => wanted.seed = number(&value()?)?,
+            "--threads" => wanted.threads = number(&value()?)?,
+            "--seeds" => {
+                wanted.seeds = value()?.split(',').map(number).collect::<Result<_, _>>()?
+            }
             "--planted" => wanted.planted = true,
             _ => return Err(USAGE.to_owned()),
         }
@@ -54,8 +60,9 @@ fn wanted() -> Result<Wanted, String> {
 
 fn main() -> ExitCode {
     match wanted() {
-        Ok(wanted) if wanted.planted => planted(wanted),
-        Ok(wanted) => campaign(wanted),
+        Ok(wanted) if !wanted.seeds.is_empty() => some(&wanted.seeds),
+        Ok(wanted) if wanted.planted => planted(&wanted),
+        Ok(wanted) => campaign(&wanted),
         Err(what) => {
             eprintln!("{what}");
             ExitCode::from(2)
@@ -63,7 +70,7 @@ fn main() -> ExitCode {
     }
 }
 
-fn campaign(wanted: Wanted) -> ExitCode {
+fn campaign(wanted: &Wanted) -> ExitCode {
     // A panic is counted; its message once is enough.
     std::panic::set_hook(Box::new(|info| eprintln!("panic: {info}")));
     let start = Instant::now();
@@ -97,8 +104,12 @@ fn campaign(wanted: Wanted) -> ExitCode {
     let tally = all.into_inner().unwrap_or_default();
     let seconds = start.elapsed().as_secs_f64();
     println!("{tally}");
-    for found in tally.faults.values() {
-        println!("{}", smallest(found.seed));
+    for (kind, found) in &tally.faults {
+        println!("{}", smallest(found.seed()));
+        if kind.counts {
+            let seeds: Vec<String> = found.seeds.iter().map(u64::to_string).collect();
+            println!("all of them again: --seeds {}\n", seeds.join(","));
+        }
     }
     println!(
         "{} runs in {seconds:.0} s, {:.0} runs/s on {} threads, seeds from {}",
@@ -107,6 +118,19 @@ fn campaign(wanted: Wanted) -> ExitCode {
         wanted.threads,
         wanted.seed
     );
+    match tally.broken() {
+        0 => ExitCode::SUCCESS,
+        _ => ExitCode::FAILURE,
+    }
+}
+
+/// The lives of these seeds, each one made small if something does not hold in it.
+fn some(seeds: &[u64]) -> ExitCode {
+    let mut tally = Tally::default();
+    for seed in seeds {
+        tally.add(*seed);
+        println!("{}", smallest(*seed));
+    }
     match tally.broken() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
@@ -128,7 +152,7 @@ fn progress(start: Instant, runs: u64, done: &AtomicU64, over: &AtomicBool) {
 }
 
 #[cfg(feature = "planted")]
-fn planted(wanted: Wanted) -> ExitCode {
+fn planted(wanted: &Wanted) -> ExitCode {
     use conspectus_core::planted::Bug;
     use conspectus_testkit::campaign::caught;
     std::panic::set_hook(Box::new(|_| {}));
@@ -149,7 +173,7 @@ fn planted(wanted: Wanted) -> ExitCode {
 }
 
 #[cfg(not(feature = "planted"))]
-fn planted(_: Wanted) -> ExitCode {
+fn planted(_: &Wanted) -> ExitCode {
     eprintln!("bugs are planted with --features planted");
     ExitCode::from(2)
 }

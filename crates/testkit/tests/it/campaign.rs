@@ -10,7 +10,7 @@ fn a_slice_of_the_campaign_holds() {
         .faults
         .iter()
         .filter(|(kind, _)| kind.counts)
-        .map(|(_, found)| smallest(found.seed))
+        .map(|(_, found)| smallest(found.seed()))
         .collect();
     assert!(tally.broken() == 0, "{tally}\n{}", small.join("\n"));
     for what in [
@@ -26,6 +26,21 @@ fn a_slice_of_the_campaign_holds() {
             "{what} never happened:\n{tally}"
         );
     }
+}
+
+/// Lives in which something did not hold once, some of each kind of mistake: a call that a person spoke over in a
+/// batch that a later message answers in part; a chunk of line ends, and thoughts alone, to summarise; the assistant
+/// last where something stood behind it; shortening what is not sent; a system message as the only one that stays.
+const MENDED: [u64; 18] = [
+    127480, 148559, 205721, 227458, 76775, 210110, 240468, 250795, 69289, 106345, 73346, 84772,
+    140759, 221694, 265643, 104895, 185943, 226329,
+];
+
+#[test]
+fn lives_that_did_not_hold_once_hold() {
+    let mut tally = Tally::default();
+    MENDED.into_iter().for_each(|seed| tally.add(seed));
+    assert!(tally.faults.is_empty(), "{tally}");
 }
 
 #[cfg(feature = "planted")]

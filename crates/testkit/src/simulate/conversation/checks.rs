@@ -211,6 +211,7 @@ impl Scene<'_> {
         &self,
         before: &Projection,
         records: usize,
+        calls: usize,
         reading: &Reading,
     ) -> Checked {
         let Some(record) = self.thread.active() else {
@@ -222,14 +223,16 @@ impl Scene<'_> {
         if summary.author == Author::Digest {
             return Ok(());
         }
-        if !reading.made(&summary.text) {
-            return Err(format!("27: {:?} is not what the model said", summary.text));
-        }
         let new = &self.thread.records()[records..];
         let parent = new.first().and_then(|r| r.parent);
         let parent = parent.and_then(|id| self.thread.record(id));
         let earlier = parent.and_then(|r| r.summary.as_ref());
-        if let Some(earlier) = earlier
+        // Where what went says nothing the summary stays, and nobody is asked.
+        let stayed = calls == 0 && earlier == Some(summary);
+        if !stayed && !reading.made(&summary.text) {
+            return Err(format!("27: {:?} is not what the model said", summary.text));
+        }
+        if let Some(earlier) = earlier.filter(|_| !stayed)
             && !reading.has_read(earlier.text.trim_end())
         {
             return Err("29: the summary so far went unread".to_owned());
@@ -252,7 +255,7 @@ impl Scene<'_> {
             for part in 0..view.parts.len() {
                 let is_read = shapes.iter().any(|patches| {
                     let text = spoken(view, part, patches, self.src.texts);
-                    text.is_empty() || reading.has_read(&text)
+                    text.trim().is_empty() || reading.has_read(&text)
                 });
                 if !is_read {
                     return Err(format!("24: part {part} of message {at} went unread"));

@@ -151,12 +151,17 @@ impl Reading {
             return true;
         }
         samples(text).iter().all(|sample| {
+            // A piece of nothing but blanks is not sent.
+            let is_blank = |text: &str| text.trim().is_empty();
             let is_across = |cut: usize| {
-                sample.is_char_boundary(cut)
-                    && documents.iter().any(|d| d.ends_with(&sample[..cut]))
-                    && documents.iter().any(|d| d.starts_with(&sample[cut..]))
+                let Some((end, start)) = sample.split_at_checked(cut) else {
+                    return false;
+                };
+                (is_blank(end) || documents.iter().any(|d| d.ends_with(end)))
+                    && (is_blank(start) || documents.iter().any(|d| d.starts_with(start)))
             };
-            documents.iter().any(|d| d.contains(sample.as_str()))
+            is_blank(sample)
+                || documents.iter().any(|d| d.contains(sample.as_str()))
                 || (1..sample.len()).any(is_across)
         })
     }

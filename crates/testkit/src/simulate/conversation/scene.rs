@@ -459,7 +459,7 @@ impl Scene<'_> {
         let is_parity = self.thread.policy().strict_parity;
         if report.outcome == Outcome::Compacted && !is_parity {
             self.smaller(&before, &size, &report, appended > 0)?;
-            self.covered(&before, records, &reading)?;
+            self.covered(&before, records, calls, &reading)?;
         }
         if self.settled && !is_parity {
             self.idempotent()?;
