@@ -146,6 +146,7 @@
 pub mod attempt;
 pub mod count;
 pub mod digest;
+pub mod durable;
 pub mod effect;
 pub mod frame;
 pub mod history;

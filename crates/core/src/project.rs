@@ -30,6 +30,8 @@ pub struct Shape<'a> {
     pub patches: &'a Patches,
     /// The summary, with where it is shown.
     pub summary: Option<(&'a Summary, Placement)>,
+    /// What code keeps beside it.
+    pub durable: &'a str,
     /// Calls that the host still waits for.
     pub pending: &'a BTreeSet<CallId>,
 }
@@ -40,7 +42,7 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
     let mut pieces = Vec::with_capacity(end.min(64));
     let mut blocks = shape
         .summary
-        .map(|(s, at)| frame::blocks(&s.text, at))
+        .map(|(s, at)| frame::blocks(&s.text, shape.durable, at))
         .unwrap_or_default();
     if planted(Bug::SummaryTwice) {
         blocks.extend(blocks.clone());
@@ -48,7 +50,7 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
     let leading = branch.leading_system();
     let prompt = shape
         .summary
-        .and_then(|(s, placement)| in_prompt(branch, &s.text, placement))
+        .and_then(|(s, placement)| in_prompt(branch, &s.text, shape.durable, placement))
         .filter(|(at, _)| *at < end);
     if prompt.is_some() {
         blocks.clear();
@@ -76,7 +78,12 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
 
 /// Where the summary stands at the end of the system prompt: the newest of the leading system messages, and
 /// what is added to it. `None` for other placements, and where no system prompt with a text is.
-pub fn in_prompt(branch: &Branch, summary: &str, placement: Placement) -> Option<(Pos, Patch)> {
+pub fn in_prompt(
+    branch: &Branch,
+    summary: &str,
+    durable: &str,
+    placement: Placement,
+) -> Option<(Pos, Patch)> {
     if placement != Placement::SystemEnd {
         return None;
     }
@@ -84,7 +91,7 @@ pub fn in_prompt(branch: &Branch, summary: &str, placement: Placement) -> Option
     let parts = branch.view(at).parts.iter().enumerate().rev();
     let mut texts = parts.filter(|(_, p)| p.inside.is_none() && p.kind == PartKind::Text);
     let (part, text) = texts.next()?;
-    let shown = frame::blocks(summary, placement);
+    let shown = frame::blocks(summary, durable, placement);
     let shown: String = shown
         .iter()
         .flat_map(|b| ["\n\n", b.text.as_ref()])

@@ -421,7 +421,7 @@ pub fn frame_target(data: &[u8]) {
         Placement::Message,
         Placement::System,
     ] {
-        let blocks = frame::blocks(&text, placement);
+        let blocks = frame::blocks(&text, "", placement);
         for block in &blocks {
             assert!(
                 frame::is_ours(&block.text),

@@ -28,20 +28,21 @@ impl Snapshot {
         patches
     }
 
-    /// What showing a summary weighs.
+    /// What showing a summary weighs, with what code keeps beside it.
     pub(super) fn summary_weight(
         &self,
         summary: &str,
+        durable: &str,
         placement: Placement,
         src: Sources<'_>,
     ) -> Weight {
-        if let Some((at, patch)) = in_prompt(&self.branch, summary, placement) {
+        if let Some((at, patch)) = in_prompt(&self.branch, summary, durable, placement) {
             let view = self.branch.view(at);
             let alone = src.counter.message(view, src.texts);
             let with = src.counter.patched(view, src.texts, &[patch]);
             return with.saturating_sub(alone);
         }
-        let blocks = frame::blocks(summary, placement);
+        let blocks = frame::blocks(summary, durable, placement);
         let weights = blocks.iter().map(|b| src.counter.added_message(&b.text));
         weights.sum()
     }
@@ -83,6 +84,7 @@ impl Attempt {
             Vec::new(),
             summaries,
         )
+        .showing(active.map(|r| r.durable.clone()))
     }
 
     /// A record of a new summary.
@@ -98,7 +100,7 @@ impl Attempt {
         let patches: Patches = patches.map(|(node, p)| (*node, p.clone())).collect();
         let placement = self.placement();
         let after = self.tokens_after(&summary.text, src);
-        let shown = s.summary_weight(&summary.text, placement, src);
+        let shown = s.summary_weight(&summary.text, &self.durable, placement, src);
         let folded = s
             .plan
             .going()
@@ -130,6 +132,7 @@ impl Attempt {
             why,
             summaries,
         )
+        .showing(Some(self.durable.clone()))
     }
 
     #[expect(clippy::too_many_arguments, reason = "one place that fills a record")]
@@ -154,6 +157,7 @@ impl Attempt {
             removed,
             patches,
             summary,
+            durable: "".into(),
             placement,
             ledger: self.s.ledger.clone(),
             measured,
@@ -182,7 +186,9 @@ impl Attempt {
 
     /// The estimate of the request with `summary` in force.
     pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
-        let shown = self.s.summary_weight(summary, self.placement(), src);
+        let shown = self
+            .s
+            .summary_weight(summary, &self.durable, self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + shown)
     }
@@ -194,6 +200,7 @@ impl Attempt {
             is_folded: &|at| !matches!(s.plan.fates[at], Fate::Stays(_)),
             patches: &self.patches,
             summary: None,
+            durable: "",
             pending: &s.pending,
         };
         // As it will be rendered: without answers that nothing asked for.

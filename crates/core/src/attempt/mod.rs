@@ -142,6 +142,8 @@ pub struct Attempt {
     model_called: bool,
     reasons: Vec<Reason>,
     failure: Option<Failure>,
+    /// What code keeps beside the summary.
+    durable: Arc<str>,
 }
 
 impl Attempt {
@@ -172,8 +174,10 @@ impl Attempt {
             model_called: false,
             reasons: Vec::new(),
             failure: None,
+            durable: "".into(),
             s,
         };
+        attempt.durable = attempt.kept(src);
         attempt.folds = attempt.would_pay(src);
         (attempt.folds || !attempt.pruned.is_empty()).then_some(attempt)
     }

@@ -43,6 +43,7 @@ impl Pruned {
             is_folded: &|at| s.was_folded(at),
             patches: &before,
             summary: None,
+            durable: "",
             pending: &s.pending,
         };
         let shown: BTreeMap<Pos, Piece> =

@@ -30,6 +30,8 @@ pub use fact::{
 
 pub use row::Row;
 
+use crate::durable;
+use crate::frame;
 use crate::id::CallId;
 use crate::view::{MessageView, PartKind, PartRef, Role, Texts};
 pub(crate) use action::words_of;
@@ -84,6 +86,7 @@ impl Ledger {
         let ordinal = self.messages;
         self.messages += 1;
         if message.flags.summary {
+            self.restore(message, texts, ordinal);
             return;
         }
         let heard = message.is_user_request()
@@ -106,6 +109,24 @@ impl Ledger {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// A block of our own, in a file that was compacted before: the messages that its rules come from are gone,
+    /// but code has kept the rules verbatim. Nothing is taken from the summary beside them.
+    fn restore(&mut self, message: &MessageView, texts: &dyn Texts, ordinal: u64) {
+        let [_] = message.parts.as_slice() else {
+            return;
+        };
+        let Some(at) = part_ref(message, 0) else {
+            return;
+        };
+        let text = texts.text(at);
+        let Some(kept) = frame::durable(&text).filter(|_| message.role == Role::User) else {
+            return;
+        };
+        for (rule, earlier) in durable::read(kept) {
+            self.rules.restore(&rule, earlier, message, ordinal);
         }
     }
 

@@ -441,6 +441,7 @@ impl Thread {
             is_folded: &folded,
             patches: &record.patches,
             summary: record.summary.as_ref().map(|s| (s, record.placement)),
+            durable: &record.durable,
             pending: &self.pending,
         };
         let pieces = project::frozen(&self.branch, end, &shape);

@@ -163,6 +163,7 @@ impl Session {
                 text: summary.into(),
                 author: Author::Model(None),
             }),
+            durable: "".into(),
             placement: self.thread.policy().placement,
             ledger: self.thread.ledger().clone(),
             measured: Measured::default(),

@@ -55,6 +55,9 @@ pub struct Rule {
     pub force: Force,
     /// Ordinal of the message that said it first, where it was said again in other words.
     pub first: u64,
+    /// The ordinal that the message had in a history that is not at hand: the rule was read from an earlier
+    /// compaction's block.
+    pub earlier: Option<u64>,
     /// What it replaced, where its own words do not say what they are about (`actually, Robert`).
     pub instead_of: Option<Arc<str>>,
     /// What it is about.
@@ -334,24 +337,28 @@ impl Rules {
             ident: speaker.ident,
             force,
             first: speaker.ordinal,
+            earlier: None,
             instead_of,
             shape,
         });
     }
 
-    /// Takes over a rule that an earlier compaction of ours has shown: the history before it is not at hand.
-    pub(super) fn restore(&mut self, text: &str, message: u64, ident: Ident) {
+    /// Takes over a rule that an earlier compaction of ours has shown, by the number that it had there.
+    pub(super) fn restore(&mut self, text: &str, earlier: u64, block: &MessageView, ordinal: u64) {
         if self.standing.iter().any(|rule| rule.text.as_ref() == text) {
             return;
         }
         let reading = Reading::of(text, None);
         let force = find::force(&reading).unwrap_or(Force::Plain);
         let speaker = Speaker {
-            role: Role::User,
-            ident,
-            ordinal: message,
+            role: block.role,
+            ident: block.ident,
+            ordinal,
         };
         self.add(text, force, Shape::of(&reading), None, &speaker);
+        if let Some(rule) = self.standing.last_mut() {
+            rule.earlier = Some(earlier);
+        }
     }
 }
 

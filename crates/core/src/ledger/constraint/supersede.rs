@@ -163,6 +163,16 @@ fn same_subject(r: &Reading, new: &Shape, old: &Shape, class: u8) -> bool {
     let mine: Vec<u32> = new.beside(class).map(|t| t.id).collect();
     let theirs: Vec<u32> = old.beside(class).map(|t| t.id).collect();
     let shared = mine.iter().filter(|id| theirs.contains(id)).count();
+    let named = |shape: &Shape| -> Vec<u32> {
+        let names = shape.beside(class).filter(|t| t.is_proper);
+        names.map(|t| t.id).collect()
+    };
+    // Other files, other people: another subject.
+    let (my_names, their_names) = (named(new), named(old));
+    let apart = my_names.iter().all(|n| !their_names.contains(n));
+    if !my_names.is_empty() && !their_names.is_empty() && apart {
+        return false;
+    }
     match (mine.is_empty(), theirs.is_empty()) {
         (true, true) => true,
         // One speaks in general: only a change that says so reaches the other.
