@@ -27,17 +27,19 @@ pub struct Budget {
     pub rules: u64,
     /// For all else.
     pub facts: u64,
+    /// Of the facts' budget, what rules that were shown take away from it.
+    pub shared: u64,
 }
 
 impl Budget {
-    /// The shares of a summary's cap, both within half of `room`: what the request may grow to for the compaction
-    /// to pay, so that the summary keeps the other half.
+    /// The shares of a summary's cap. A compaction that would only pay without the rules does not pay, so they are
+    /// not made to fit; other facts take at most half of `room`, what the rules take included.
     pub fn new(summary_cap: u64, room: u64) -> Self {
         let share = |percent: u64| summary_cap.saturating_mul(percent) / 100;
-        let rules = share(RULES_SHARE).min(room / 2);
         Self {
-            rules,
-            facts: share(FACTS_SHARE).min(room / 2 - rules),
+            rules: share(RULES_SHARE),
+            facts: share(FACTS_SHARE),
+            shared: room / 2,
         }
     }
 }
@@ -66,9 +68,10 @@ const SECTIONS: [(&str, &[&str]); 4] = [
 pub fn render(source: &Source<'_>, budget: Budget, counter: &dyn TokenCounter) -> String {
     let mut out = rules::render(source, budget.rules, counter);
     let rows = source.ledger.rows();
+    let used = counter.tokens(counter.text(&out));
     let mut facts = Facts {
         counter,
-        left: budget.facts,
+        left: budget.facts.min(budget.shared.saturating_sub(used)),
     };
     for (heading, labels) in SECTIONS {
         facts.section(heading, labels, &rows, &mut out);

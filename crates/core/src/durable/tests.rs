@@ -21,7 +21,15 @@ fn shown(ledger: &Ledger, rules: u64, facts: u64) -> String {
         is_gone: &|_| true,
         next: Next::User,
     };
-    render(&source, Budget { rules, facts }, &Estimator::new())
+    render(
+        &source,
+        Budget {
+            rules,
+            facts,
+            shared: u64::MAX,
+        },
+        &Estimator::new(),
+    )
 }
 
 #[test]

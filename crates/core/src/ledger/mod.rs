@@ -14,6 +14,7 @@ mod constraint;
 mod fact;
 mod outcome;
 mod patch;
+mod report;
 mod row;
 mod shell;
 
@@ -36,6 +37,7 @@ use crate::id::CallId;
 use crate::view::{MessageView, PartKind, PartRef, Role, Texts};
 pub(crate) use action::words_of;
 use action::{Action, actions};
+use report::Report;
 
 /// Files remembered; those only read and longest untouched go first.
 pub const MAX_FILES: usize = 400;
@@ -217,7 +219,7 @@ impl Ledger {
                 });
             }
             Action::Plan(todos) => self.todos.clone_from(todos),
-            Action::Delegate { agent, task } => {
+            Action::Delegate { agent, task, job } => {
                 if self.delegations.len() == MAX_DELEGATIONS {
                     let old = self.delegations.iter().position(Delegation::is_over);
                     self.delegations.remove(old.unwrap_or(0));
@@ -226,7 +228,9 @@ impl Ledger {
                     call: id.clone(),
                     agent: agent.clone(),
                     task: task.clone(),
+                    job: job.clone(),
                     state: DelegationState::Running,
+                    unmet: Vec::new(),
                 });
             }
             Action::Fetch(url) => {
@@ -274,6 +278,11 @@ impl Ledger {
         let failed = error || code.is_some_and(|code| code != 0) || outcome::says_error(text);
         let what = call.what();
         let mut is_test = false;
+        let report = match self.delegations.is_empty() {
+            true => Report::default(),
+            false => Report::of(text),
+        };
+        self.reported(&call, &report);
         for action in &call.actions {
             match action {
                 Action::Test(command) => {
@@ -298,11 +307,11 @@ impl Ledger {
                 Action::Delegate { .. } => {
                     let mut newest = self.delegations.iter_mut().rev();
                     if let Some(work) = newest.find(|d| d.call == *id) {
-                        work.state = if failed {
-                            DelegationState::Failed
-                        } else {
-                            DelegationState::Done
+                        let answered = match failed {
+                            true => DelegationState::Failed,
+                            false => DelegationState::Done,
                         };
+                        work.told(&report, answered);
                     }
                 }
                 Action::Create(path) | Action::Edit(path) | Action::Delete(path)
@@ -329,6 +338,18 @@ impl Ledger {
             .is_some_and(|e| same_work(&e.call, &what))
         {
             self.error = None;
+        }
+    }
+
+    /// Any call's result may tell of work that was given away before: a question after it, a notification.
+    fn reported(&mut self, call: &Pending, report: &Report) {
+        let (Some(job), Some(state)) = (&report.job, report.state) else {
+            return;
+        };
+        let mut others = self.delegations.iter_mut().filter(|d| d.call != call.id);
+        // States move forward only.
+        if let Some(work) = others.find(|d| d.job.as_ref() == Some(job) && !d.is_over()) {
+            work.told(report, state);
         }
     }
 

@@ -19,6 +19,8 @@ use serde_json::Value;
 const JOINED: usize = 8;
 /// Compactions that are chained.
 const COMPACTIONS: usize = 10;
+/// Shorter Claude Code sessions are left out: they do not have ten compactions in them.
+const LEAST_RECORDS: usize = 80;
 
 /// A session with constraints in it.
 #[derive(Clone, Debug)]
@@ -118,20 +120,18 @@ pub fn sessions(shared: &Path, constraints: &[String]) -> anyhow::Result<Vec<Inj
             let text = std::fs::read_to_string(&path)?;
             let lines: Result<Vec<Value>, _> = text.lines().map(serde_json::from_str).collect();
             let Ok(mut lines) = lines else { continue };
-            // What the file shows from its last own compaction on is what is compacted here.
+            // Up to its first own compaction, so that all of it is compacted here.
             let boundary = lines
                 .iter()
-                .rposition(|l| l["isCompactSummary"] == true)
-                .map_or(0, |at| at + 1);
-            let spoken = lines[boundary..].iter().filter(|l| is_spoken(l)).count();
-            if lines.len() < 100 || spoken == 0 {
+                .position(|l| l["isCompactSummary"] == true || l["subtype"] == "compact_boundary");
+            lines.truncate(boundary.unwrap_or(lines.len()));
+            let spoken = lines.iter().filter(|l| is_spoken(l)).count();
+            if lines.len() < LEAST_RECORDS || spoken == 0 {
                 continue;
             }
             let mine = without_contradiction(constraints, nth);
             nth += 1;
-            let mut shown: Vec<Value> = lines.split_off(boundary);
-            let put = inject(&mut shown, &mine, |l| &mut l["message"]["content"]);
-            lines.extend(shown);
+            let put = inject(&mut lines, &mine, |l| &mut l["message"]["content"]);
             let lines: Vec<String> = lines.iter().map(Value::to_string).collect();
             out.push(Injected {
                 name: format!("{folder} {nth}"),
@@ -146,6 +146,7 @@ pub fn sessions(shared: &Path, constraints: &[String]) -> anyhow::Result<Vec<Inj
 fn is_spoken(record: &Value) -> bool {
     record["type"] == "user"
         && record["isMeta"] != true
+        && record["isSidechain"] != true
         && record["message"]["content"]
             .as_str()
             .is_some_and(|t| !t.trim_start().starts_with('<'))
@@ -241,11 +242,20 @@ pub fn survive(session: &Injected, with_model: bool, into: &mut Survival) -> any
     let mut host = Forgetful;
     let views = conversation.views();
     let mut committed = 0;
-    for part in views.chunks(views.len().div_ceil(COMPACTIONS).max(1)) {
-        thread.append(part.iter().cloned(), src);
+    // An attempt after every so many messages; one that finds a call open is made up for after the next message.
+    let every = (views.len() / (COMPACTIONS + 1)).max(1);
+    let mut due = every;
+    for (at, view) in views.iter().enumerate() {
+        thread.append([view.clone()], src);
+        if at + 1 < due && at + 1 < views.len() {
+            continue;
+        }
         if let Decision::Start(attempt, _) = thread.manual(0, &manual, src) {
             let report = drive(&mut thread, *attempt, src, &mut host);
-            committed += usize::from(report.outcome == Outcome::Compacted);
+            if report.outcome == Outcome::Compacted {
+                committed += 1;
+                due = at + 1 + every;
+            }
         }
     }
     let request = request_text(&thread, conversation);
