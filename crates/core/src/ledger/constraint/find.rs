@@ -397,8 +397,14 @@ fn is_plain(r: &Reading, last: &str) -> bool {
 
 fn prefers(r: &Reading) -> bool {
     r.all(Sign::Prefer).any(|s| {
-        let before = r.clause_of(s.at)..s.at;
-        r.is_dense() || !r.has_any_in(&before, &[Sign::They, Sign::I]) || s.len > 1
+        let next = s.at + s.len;
+        let wants_to =
+            r.tokens.text(s.at + s.len - 1) == "want" && r.tokens.get(next) == Some("to");
+        let is_phrase = s.len > 1 && !wants_to;
+        let is_ours = r.has_in(r.clause_of(s.at)..s.at, Sign::We);
+        // `Preferably` says how an order is meant.
+        let is_verb = opening_of(r, s.at) == s.at && next < r.len();
+        (r.is_dense() || is_phrase || is_ours || is_verb) && next < r.len()
     })
 }
 
@@ -475,7 +481,7 @@ fn bounded(r: &Reading) -> bool {
                 .text(at)
                 .starts_with(|c: char| c.is_ascii_digit() || matches!(c, '$' | '€' | '£'))
         });
-        let made = r.has_any_in(&(0..r.len()), &[Sign::Reply, Sign::Artefact]);
+        let made = r.has_any_in(&(0..s.at), &[Sign::Reply, Sign::Artefact]);
         let open = opening_of(r, s.at);
         let told = r.has_any_in(&around, &[Sign::I, Sign::They])
             && !r.has_any_in(&around, &[Sign::You, Sign::Want]);
@@ -702,7 +708,13 @@ fn used(r: &Reading) -> bool {
         match valued {
             true => !is_pointed && !has_purpose && r.len() <= 24,
             false => {
-                !is_pointed
+                let is_numbered = (next..end).any(|at| {
+                    r.tokens.text(at).len() > 3
+                        && r.tokens.text(at).chars().all(|c| c.is_ascii_digit())
+                });
+                len == 1
+                    && !is_numbered
+                    && !is_pointed
                     && !has_purpose
                     && is_short
                     && r.openings[0] == *at

@@ -306,3 +306,203 @@ fn later_sentences_change_and_take_back_earlier_rules() {
         wrong.join("\n")
     );
 }
+
+#[test]
+fn quotations_code_and_host_text_state_no_rules() {
+    for text in [
+        "```\nnever do this\n```",
+        "> Never do this.",
+        "The log says:\n2025-01-02 11:00 you must never retry\nFix it.",
+        "<system-reminder>You must not say this.</system-reminder>Thanks, looks good",
+        "<issue_description>\nAlways answer in German.\n</issue_description>\nFix it.",
+        "\"Never touch the vendor folder\" is what the old readme said.",
+        "OBSERVATION:\nYou must never do this.",
+    ] {
+        assert_eq!(texts(&hear(&[text])), [""; 0], "of {text:?}");
+    }
+}
+
+#[test]
+fn a_list_is_kept_with_the_sentence_that_introduces_it() {
+    let said = "Never touch these files:\n- src/a.rs\n- src/b.rs\n\nFix the login.";
+    assert_eq!(
+        texts(&hear(&[said])),
+        ["Never touch these files:\n- src/a.rs\n- src/b.rs"]
+    );
+    let said = "My rules:\n- tabs, not spaces\n- no emojis\n\nFix the login.";
+    assert_eq!(texts(&hear(&[said])), ["tabs, not spaces", "no emojis"]);
+}
+
+#[test]
+fn what_ended_is_kept_with_what_ended_it() {
+    let rules = hear(&[
+        "Use tabs.",
+        "Fix it.",
+        "Switch to 4 spaces.",
+        "Forget the spaces rule.",
+    ]);
+    assert_eq!(texts(&rules), [""; 0]);
+    let past: Vec<_> = rules
+        .past()
+        .iter()
+        .map(|p| (p.text.as_ref(), p.message, p.superseded_by, p.ended))
+        .collect();
+    assert_eq!(
+        past,
+        [
+            ("Use tabs.", 0, 2, Ended::Changed),
+            ("Switch to 4 spaces.", 2, 3, Ended::TakenBack)
+        ]
+    );
+}
+
+#[test]
+fn said_again_it_keeps_its_first_message_and_the_newest_words() {
+    let rules = hear(&["Don't use emojis.", "ok", "Never use emojis!"]);
+    let rule = &rules.standing()[0];
+    assert_eq!(
+        (rule.text.as_ref(), rule.message, rule.first),
+        ("Never use emojis!", 2, 0)
+    );
+    let rules = hear(&["Don't use emojis.", "Don't use emojis."]);
+    assert_eq!(
+        (rules.standing().len(), rules.standing()[0].message),
+        (1, 0)
+    );
+}
+
+#[test]
+fn what_is_pinned_is_a_rule_and_stays_one() {
+    let mut rules = Rules::default();
+    for (ordinal, (text, pinned)) in [
+        ("The port is 4417.", true),
+        ("Forget everything I said.", false),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let mut message = MessageView::new(
+            crate::id::Handle(0),
+            Role::User,
+            Vec::new(),
+            Ident::of(text),
+        );
+        message.flags.pinned = pinned;
+        rules.hear(text, &message, ordinal as u64);
+    }
+    assert_eq!(
+        (texts(&rules), rules.standing()[0].force),
+        (vec!["The port is 4417."], Force::Pinned)
+    );
+}
+
+/// Pieces of everything that means something here, put together at random: nothing panics, everything found is
+/// verbatim, and the caps hold.
+#[test]
+fn any_text_can_be_heard() {
+    let pieces = [
+        "never",
+        "Always",
+        "don't",
+        "no",
+        " ",
+        "\n",
+        "- ",
+        "1. ",
+        ":",
+        ",",
+        ".",
+        "?",
+        "\"",
+        "`",
+        "```\n",
+        "<b>",
+        "</b>",
+        "<issue>",
+        "</issue>",
+        "use",
+        "tabs",
+        "不要",
+        "请",
+        "用",
+        "中文",
+        "。",
+        "絵文字",
+        "ないで",
+        "ください",
+        "이모지",
+        "지 마",
+        "n'",
+        "ne",
+        "pas",
+        "не",
+        "используй",
+        "100",
+        "words",
+        "100-word",
+        "from now on",
+        "forget",
+        "the rule",
+        "actually",
+        "Robert",
+        "ß",
+        "İ",
+        "🎉",
+        "\u{301}",
+        "\u{200d}",
+        "us-east",
+        "we moved to",
+        "instead of",
+        "> ",
+        "    ",
+        "\t",
+        "$5",
+        "1,000",
+        "'",
+        "’",
+        "(",
+        ")",
+        "all rules",
+    ];
+    let mut seed = 0x2545_f491_4f6c_dd1d_u64;
+    let mut next = || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let mut found = 0;
+    for _ in 0..300 {
+        let messages: Vec<String> = (0..8)
+            .map(|_| {
+                let count = next() % 24;
+                (0..count)
+                    .flat_map(|_| {
+                        [
+                            pieces[(next() % pieces.len() as u64) as usize],
+                            if next() % 3 == 0 { "" } else { " " },
+                        ]
+                    })
+                    .collect()
+            })
+            .collect();
+        let messages: Vec<&str> = messages.iter().map(String::as_str).collect();
+        let rules = hear(&messages);
+        for rule in rules.standing() {
+            found += 1;
+            let message = messages[usize::try_from(rule.message).unwrap()];
+            assert!(
+                said(message).contains(rule.text.as_ref()),
+                "{:?} of {message:?}",
+                rule.text
+            );
+        }
+        assert!(rules.standing().len() <= MAX_RULES && rules.past().len() <= MAX_PAST_RULES);
+        assert_eq!(
+            rules,
+            hear(&messages),
+            "the same messages give the same rules"
+        );
+    }
+    assert!(found > 100, "the pieces make rules: {found}");
+}

@@ -39,7 +39,7 @@ pub(super) const TABLE: Table = &[
     ),
     (
         Sign::YouMay,
-        "you may|you can|you're allowed to|you are allowed to|you are free to|you're free to|feel free to|you have my permission|you have permission|you have my approval|you are welcome to|you're welcome to|go ahead and|you can now|you may now|it's fine to|it is fine to|it's ok to|it's okay to|it is ok to|it is okay to|it's alright to|you can go back to|i'm fine with|i am fine with|i'm ok with|i'm okay with",
+        "you may|you can|you're allowed to|you are allowed to|you are free to|you're free to|feel free to|you have my permission|you have permission|you have my approval|you are welcome to|you're welcome to|you can now|you may now|it's fine to|it is fine to|it's ok to|it's okay to|it is ok to|it is okay to|it's alright to|you can go back to|i'm fine with|i am fine with|i'm ok with|i'm okay with",
     ),
     (
         Sign::YouNeedNot,
@@ -130,7 +130,7 @@ pub(super) const TABLE: Table = &[
     ),
     (
         Sign::Imagined,
-        "if i|if we|if he|if she|if they|what if|suppose|supposing|imagine|let's say|say we|hypothetically|for example|for instance|e.g|such as|assuming|in theory|it would|that would|would have|would it|had i|were i|if you need|if you want|if you can|if you could|if you have any|if you'd like|if you like|if you think|if you wish|if it|if that|if this|if there|if the|if yes|if no|if not|if possible|when i|when we|when it|when he|when she|when they|when the|when this|when that|when there|once i|once we|once it|once the|once that|once you|as soon as i|as soon as the|as soon as it|when you're done|when you are done|when you're ready|when you are ready|when you're finished|when you are finished|when you get a chance|when you have time|when you're satisfied",
+        "if i|if we|if he|if she|if they|what if|suppose|supposing|imagine|let's say|say we|hypothetically|for example|for instance|e.g|such as|assuming|in theory|it would|that would|would have|would it|had i|were i|if you need|if you want|if you can|if you could|if you have any|if you'd like|if you like|if you think|if you wish|if it|if that|if this|if there|if the|if yes|if no|if not|if possible|when i|when we|when it|when he|when she|when they|when the|when this|when that|when there|once i|once we|once it|once the|once that|once you|as soon as i|as soon as the|as soon as it|when you're done|when you are done|when you're ready|when you are ready|when you're finished|when you are finished|when you get a chance|when you have time|when you have completed|when you've completed|when you have finished|when you've finished|once you have|once you've|after you have|after you've|after you are done|after you're done|when you're satisfied",
     ),
     (
         Sign::Reported,
