@@ -125,9 +125,9 @@ pub(crate) enum ConfigCommand {
 /// `config check`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct CheckArgs {
-    /// The YAML file
+    /// The YAML file [default: what CONSPECTUS_CONFIG names, else none]
     #[arg(value_name = "FILE")]
-    pub(crate) file: PathBuf,
+    pub(crate) file: Option<PathBuf>,
 
     /// The model that conversations run on, by its name in the file's list models:
     #[arg(long, value_name = "NAME")]
@@ -223,7 +223,7 @@ pub(crate) enum Program {
 #[derive(Debug, ClapArgs)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyArgs {
-    /// A YAML file with a section summarization:, as in examples/config
+    /// A YAML file with a section summarization:, else what CONSPECTUS_CONFIG names
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 

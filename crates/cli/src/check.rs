@@ -1,13 +1,17 @@
 //! `conspectus config`: what a configuration file comes to, a file to begin with, and the file's JSON Schema.
 
+use std::path::Path;
+
 use conspectus::{ModelProfile, Policy};
-use conspectus_config::{Config, Model, Overrides, ResolvedConfig, Symptom, Tip, example, schema};
+use conspectus_config::{
+    Config, Model, Overrides, Place, ResolvedConfig, Symptom, Tip, example, schema,
+};
 use serde::Serialize;
 
 use crate::Done;
 use crate::args::{CheckArgs, ConfigCommand};
 use crate::fail::{Exit, Fail};
-use crate::job::load;
+use crate::job::{load, named_file};
 use crate::report::ErrorLine;
 use crate::show;
 use crate::ui::{self, Stream, Ui, write_out};
@@ -18,11 +22,13 @@ struct Report<'a> {
     command: &'static str,
     version: &'static str,
     exit_code: u8,
-    file: String,
+    /// None: no file was named, and the environment and the defaults say all.
+    file: Option<String>,
     /// The model that conversations run on.
     model: Option<&'a ModelProfile>,
     policy: Option<&'a Policy>,
     models: Vec<ModelLine<'a>>,
+    said: Vec<SaidLine<'a>>,
     warnings: Vec<String>,
     advice: Vec<AdviceLine>,
     errors: Vec<ErrorLine>,
@@ -56,6 +62,21 @@ impl<'a> From<&'a Model> for ModelLine<'a> {
     }
 }
 
+/// Where an option was said.
+#[derive(Serialize)]
+struct SaidLine<'a> {
+    option: &'a str,
+    /// `config.yaml:7`, the environment variable or the flag.
+    by: String,
+}
+
+impl<'a> From<(&'a str, &Place)> for SaidLine<'a> {
+    fn from((option, place): (&'a str, &Place)) -> Self {
+        let by = show::said_by(place);
+        Self { option, by }
+    }
+}
+
 #[derive(Serialize)]
 struct AdviceLine {
     /// The problem that it answers, if it is one of the three.
@@ -86,12 +107,13 @@ struct Checked {
 
 fn check(args: &CheckArgs) -> Done {
     let ui = Ui::new(Stream::Out, false);
-    let checked = checked(args);
+    let path = args.file.clone().or_else(named_file);
+    let checked = checked(args, path.as_deref());
     let (exit, errors) = match &checked {
         Ok(_) => (Exit::Done, Vec::new()),
         Err(fail) => (fail.exit, vec![fail.into()]),
     };
-    let file = args.file.display().to_string();
+    let file = path.map(|path| path.display().to_string());
     if args.json {
         let done = checked.as_ref().ok();
         ui.json(&Report {
@@ -104,6 +126,7 @@ fn check(args: &CheckArgs) -> Done {
             models: done.map_or_else(Vec::new, |c| {
                 c.config.models().iter().map(ModelLine::from).collect()
             }),
+            said: done.map_or_else(Vec::new, |c| c.config.said().map(SaidLine::from).collect()),
             warnings: done.map_or_else(Vec::new, |c| {
                 c.resolved
                     .warnings
@@ -132,7 +155,7 @@ fn check(args: &CheckArgs) -> Done {
         resolved,
     } = checked?;
     ui.say(&show::numbers(
-        &file,
+        file.as_deref().unwrap_or("no file"),
         &config,
         &model,
         &resolved.policy,
@@ -147,13 +170,13 @@ fn check(args: &CheckArgs) -> Done {
     Ok(Exit::Done)
 }
 
-fn checked(args: &CheckArgs) -> Result<Checked, Fail> {
+fn checked(args: &CheckArgs, file: Option<&Path>) -> Result<Checked, Fail> {
     let fail = |error| Fail::new(Exit::Config, error);
     let flags = Overrides {
         max_context: args.max_context,
         ..Overrides::default()
     };
-    let config = load(&args.file)?.with_overrides(&flags).map_err(fail)?;
+    let config = load(file)?.with_overrides(&flags).map_err(fail)?;
     let model = config.run_model(args.model.as_deref()).map_err(fail)?;
     let resolved = config.resolve(&model).map_err(fail)?;
     Ok(Checked {

@@ -3,116 +3,53 @@
 use std::borrow::Cow;
 use std::fs;
 
-use conspectus::core::projection::Projection;
-use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
-use serde::Serialize;
-
 use crate::Done;
 use crate::atomic::{self, Before, Refused, Wrote};
 use crate::fail::{Exit, Fail, guarded, io_words};
-use crate::inputs::{Input, Inputs, Skipped};
-use crate::job::{CompactJob, PolicyJob};
+use crate::inputs::{Input, Skipped};
+use crate::job::CompactJob;
 use crate::read::{self, FaultLine, Opened, Read};
-use crate::report::{ConversationResult, ErrorLine, FileResult, Written, WrittenState};
+use crate::report::{ConversationResult, FileResult, Written, WrittenState};
+use crate::round::Round;
 use crate::show;
 use crate::target::{Destination, Taken, Target};
-use crate::ui::{self, Stream, Ui};
-
-/// From here on an input is worth showing progress for, in bytes.
-const LONG_INPUT: u64 = 2_000_000;
-
-/// The JSON document.
-#[derive(Serialize)]
-struct Report<'a> {
-    command: &'static str,
-    version: &'static str,
-    exit_code: u8,
-    results: &'a [FileResult],
-    skipped: &'a [Skipped],
-    warnings: &'a [String],
-    advice: &'a [String],
-    errors: &'a [ErrorLine],
-}
+use crate::ui::{self, Stream};
+use conspectus::core::projection::Projection;
+use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
 
 pub(crate) fn run(job: &CompactJob) -> Done {
     let stream = match job.destination {
         Destination::Stdout if !job.dry_run => Stream::Err,
         _ => Stream::Out,
     };
-    let ui = Ui::new(stream, is_long(&job.inputs.all));
-    let errors = begin(&job.policy, &job.inputs);
-    let mut skipped = job.inputs.skipped.clone();
+    let mut round = Round::begin("compact", stream, job.json, &job.policy, &job.inputs);
     let mut results: Vec<FileResult> = Vec::new();
     let mut taken = Taken::default();
     let files = job.inputs.all.len();
     for (at, input) in job.inputs.all.iter().enumerate() {
-        let doing = |what: &str| ui.progress(&format!("{what} ({} of {files})", at + 1));
+        let doing = |what: &str| {
+            round
+                .ui
+                .progress(&format!("{what} ({} of {files})", at + 1))
+        };
         doing(&input.short_name());
         match one(job, input, &mut taken, &doing) {
             Ok(result) => {
-                if !job.json && !result.conversations.is_empty() {
-                    let gap = if results.is_empty() { "" } else { "\n" };
-                    ui.say(&format!("{gap}{}", show::file(&result, ui.style)))?;
+                if !result.conversations.is_empty() {
+                    round.show(|style| show::file(&result, style))?;
                 }
                 if let Some(error) = &result.error {
-                    ui.progress("");
+                    round.ui.progress("");
                     ui::error(&error.message);
                 }
                 results.push(result);
             }
-            Err(found) => skipped.push(found),
+            Err(found) => round.skip(found),
         }
     }
-    ui.progress("");
+    round.ui.progress("");
     let exits = results.iter().map(FileResult::exit);
-    let exit = exits.chain(errors.iter().map(|e| e.exit)).max();
-    let exit = exit.unwrap_or(Exit::Done);
-    if job.json {
-        ui.json(&Report {
-            command: "compact",
-            version: env!("CARGO_PKG_VERSION"),
-            exit_code: exit.code(),
-            results: &results,
-            skipped: &skipped,
-            warnings: &job.policy.warnings,
-            advice: &job.policy.advice,
-            errors: &errors,
-        })?;
-    } else if !skipped.is_empty() {
-        ui.say(&show::skipped(&skipped, results.is_empty(), ui.style))?;
-    }
-    if results.is_empty() && errors.is_empty() {
-        return Err(nothing_found());
-    }
-    Ok(exit)
-}
-
-/// Says what is to be said before the first input: warnings, and directories that cannot be listed.
-pub(crate) fn begin(policy: &PolicyJob, inputs: &Inputs) -> Vec<ErrorLine> {
-    policy.warnings.iter().for_each(|w| ui::warning(w));
-    policy.advice.iter().for_each(|a| ui::advice(a));
-    inputs
-        .failed
-        .iter()
-        .for_each(|fail| ui::error(&fail.message()));
-    inputs.failed.iter().map(ErrorLine::from).collect()
-}
-
-/// A directory without any conversation.
-pub(crate) fn nothing_found() -> Fail {
-    Fail::new(
-        Exit::Input,
-        anyhow::anyhow!("no conversation was found there; name a file, perhaps with --format"),
-    )
-}
-
-/// Whether progress is worth showing.
-pub(crate) fn is_long(inputs: &[Input]) -> bool {
-    let bytes = |input: &Input| match input {
-        Input::File { path, .. } => fs::metadata(path).map_or(0, |m| m.len()),
-        Input::Stdin => 0,
-    };
-    inputs.iter().map(bytes).fold(0, u64::saturating_add) >= LONG_INPUT
+    round.end(&results, exits)
 }
 
 /// One input. `Err`: a file of a directory that is none of ours.

@@ -4,14 +4,14 @@ use conspectus::{Conversation, Format, Inspection, inspect};
 use serde::Serialize;
 
 use crate::Done;
-use crate::compact::{begin, is_long, nothing_found};
 use crate::fail::{Exit, Fail, guarded};
-use crate::inputs::{Input, Skipped};
+use crate::inputs::Input;
 use crate::job::LookJob;
 use crate::read::{self, FaultLine, Opened, Read};
 use crate::report::ErrorLine;
+use crate::round::Round;
 use crate::show;
-use crate::ui::{self, Stream, Ui};
+use crate::ui::{self, Stream};
 
 /// One input, looked into.
 #[derive(Debug, Serialize)]
@@ -40,19 +40,6 @@ pub(crate) struct Inspected {
     pub(crate) inspection: Inspection,
 }
 
-/// The JSON document.
-#[derive(Serialize)]
-struct Report<'a, T> {
-    command: &'static str,
-    version: &'static str,
-    exit_code: u8,
-    results: &'a [Looked<T>],
-    skipped: &'a [Skipped],
-    warnings: &'a [String],
-    advice: &'a [String],
-    errors: &'a [ErrorLine],
-}
-
 pub(crate) fn run(job: &LookJob) -> Done {
     look(job, "inspect", &inspected, &show::inspection)
 }
@@ -78,16 +65,14 @@ pub(crate) fn look<T: Serialize>(
     at: &dyn Fn(&LookJob, &Opened, &Conversation) -> Result<T, Fail>,
     shown: &dyn Fn(&Looked<T>, show::Style) -> String,
 ) -> Done {
-    let ui = Ui::new(Stream::Out, is_long(&job.inputs.all));
-    let errors = begin(&job.policy, &job.inputs);
-    let mut skipped = job.inputs.skipped.clone();
+    let mut round = Round::begin(command, Stream::Out, job.json, &job.policy, &job.inputs);
     let mut results: Vec<Looked<T>> = Vec::new();
     for input in &job.inputs.all {
-        ui.progress(&input.short_name());
+        round.ui.progress(&input.short_name());
         let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
             Ok(Read::Opened(opened)) => Ok(opened),
             Ok(Read::Skipped(found)) => {
-                skipped.push(found);
+                round.skip(found);
                 continue;
             }
             Err(fail) => Err(fail),
@@ -97,19 +82,17 @@ pub(crate) fn look<T: Serialize>(
                 let mut looked = Looked::of(input, &opened);
                 for conversation in chosen(job, input, &opened)? {
                     let name = conversation.label();
-                    ui.progress(&format!("{}: conversation {name}", input.short_name()));
+                    let doing = format!("{}: conversation {name}", input.short_name());
+                    round.ui.progress(&doing);
                     looked.conversations.push(at(job, &opened, conversation)?);
                 }
                 Ok(looked)
             })
         });
-        ui.progress("");
+        round.ui.progress("");
         match looked {
             Ok(looked) => {
-                if !job.json {
-                    let gap = if results.is_empty() { "" } else { "\n" };
-                    ui.say(&format!("{gap}{}", shown(&looked, ui.style)))?;
-                }
+                round.show(|style| shown(&looked, style))?;
                 results.push(looked);
             }
             Err(fail) => {
@@ -118,27 +101,8 @@ pub(crate) fn look<T: Serialize>(
             }
         }
     }
-    let failures = results.iter().filter_map(|r| r.error.as_ref());
-    let exit = failures.chain(&errors).map(|e| e.exit).max();
-    let exit = exit.unwrap_or(Exit::Done);
-    if job.json {
-        ui.json(&Report {
-            command,
-            version: env!("CARGO_PKG_VERSION"),
-            exit_code: exit.code(),
-            results: &results,
-            skipped: &skipped,
-            warnings: &job.policy.warnings,
-            advice: &job.policy.advice,
-            errors: &errors,
-        })?;
-    } else if !skipped.is_empty() {
-        ui.say(&show::skipped(&skipped, results.is_empty(), ui.style))?;
-    }
-    if results.is_empty() && errors.is_empty() {
-        return Err(nothing_found());
-    }
-    Ok(exit)
+    let exits = results.iter().filter_map(|r| r.error.as_ref());
+    round.end(&results, exits.map(|error| error.exit))
 }
 
 /// The conversations that are asked for.

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 
 use conspectus::core::policy::{Options, PolicyWarning, TriggerOption};
 use conspectus::{CompactRequest, Format, ModelProfile, OpenOptions};
-use conspectus_config::{Config, ConfigError, ConfigWarning, Overrides};
+use conspectus_config::{Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides};
 
 use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs};
 use crate::fail::{Exit, Fail, io_words};
@@ -124,10 +124,8 @@ fn inputs(args: &ReadArgs) -> Result<(Inputs, OpenOptions), Fail> {
 }
 
 fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
-    let config = match &args.config {
-        Some(path) => load(path)?,
-        None => Config::default(),
-    };
+    let file = args.config.or_else(named_file);
+    let config = load(file.as_deref())?;
     let flags = Overrides {
         preset: args.preset,
         trigger: args.trigger,
@@ -137,7 +135,7 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         strict_parity: args.strict_parity.then_some(true),
         ..Overrides::default()
     };
-    let is_bare = args.config.is_none();
+    let is_bare = file.is_none();
     let config_error = |error: ConfigError| {
         Fail::new(
             Exit::Config,
@@ -185,9 +183,25 @@ fn as_flags(message: String, is_bare: bool) -> String {
     }
 }
 
-pub(crate) fn load(path: &Path) -> Result<Config, Fail> {
-    let name = path.display().to_string();
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| Fail::about(Exit::Config, &name, &io_words(&error)))?;
-    Config::load(&name, &text).map_err(|error| Fail::new(Exit::Config, error))
+/// The file that the environment names.
+pub(crate) fn named_file() -> Option<PathBuf> {
+    let path = std::env::var_os(FILE_VARIABLE)?;
+    (!path.is_empty()).then(|| path.into())
+}
+
+/// The file, if there is one, and the environment over it.
+pub(crate) fn load(path: Option<&Path>) -> Result<Config, Fail> {
+    let config_error = |error| Fail::new(Exit::Config, error);
+    let config = match path {
+        None => Config::default(),
+        Some(path) => {
+            let name = path.display().to_string();
+            let text = std::fs::read_to_string(path)
+                .map_err(|error| Fail::about(Exit::Config, &name, &io_words(&error)))?;
+            Config::load(&name, &text).map_err(config_error)?
+        }
+    };
+    config
+        .with_environment(std::env::vars_os())
+        .map_err(config_error)
 }

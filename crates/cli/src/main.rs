@@ -16,6 +16,7 @@ mod latest;
 mod plan;
 mod read;
 mod report;
+mod round;
 mod show;
 mod target;
 mod ui;

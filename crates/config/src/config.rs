@@ -1,10 +1,12 @@
-//! [`Config`]: a file, flags over it, and the policy that follows.
+//! [`Config`]: a file, the environment and flags over it, and the policy that follows.
 
+use std::ffi::OsStr;
 use std::sync::Arc;
 
 use conspectus_core::policy::{At, ModelProfile, Options, Policy, Preset};
 
 use crate::advice::{Advice, advise};
+use crate::environment;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
 use crate::models::{self, MODELS, Model, Models};
@@ -80,7 +82,28 @@ impl Config {
         Ok(config)
     }
 
-    /// Lays flags over the file: what they say wins, preset included.
+    /// Lays environment variables over the file: what they say wins, preset included. `CONSPECTUS_SUMMARIZATION_`
+    /// and an option's path in capitals, joined by `_`, is that option; one that is blank says nothing. Call it
+    /// before [`Config::with_overrides`], since flags win over both. Pass all of `std::env::vars_os()`: variables
+    /// of others are passed over, one that is nearly an option becomes a warning.
+    ///
+    /// # Errors
+    /// A value that is none of the option's, the same option under two names, and a name that begins like an
+    /// option's and is none. The variable is named.
+    pub fn with_environment<N: AsRef<OsStr>, V: AsRef<OsStr>>(
+        mut self,
+        variables: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Config, ConfigError> {
+        environment::lay_over(
+            variables,
+            &mut self.options,
+            &mut self.places,
+            &mut self.warnings,
+        )?;
+        Ok(self)
+    }
+
+    /// Lays flags over the file and the environment: what they say wins, preset included.
     ///
     /// # Errors
     /// `--trigger auto` or `--trigger never` beside another `--trigger`.
@@ -115,7 +138,7 @@ impl Config {
         }
         if flags.prune_over.is_some() {
             options.prune.max_result_chars = flags.prune_over;
-            from_flag("prune", "--prune-over");
+            from_flag("prune.max_result_chars", "--prune-over");
         }
         if let Some(strict) = flags.strict_parity {
             options.strict_parity = strict;
@@ -153,6 +176,11 @@ impl Config {
     /// What was asked for.
     pub fn options(&self) -> &Options {
         &self.options
+    }
+
+    /// The options that were said, by name, and where: in the file, a variable or a flag.
+    pub fn said(&self) -> impl Iterator<Item = (&str, &Place)> {
+        self.places.said()
     }
 
     /// The file's list of models.

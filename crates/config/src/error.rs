@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use conspectus_core::policy::{PolicyError, PolicyWarning};
 
-/// Where an option was given. Shown as `config.yaml:7: summarization.keep`, or `--keep`.
+/// Where an option was given. Shown as `config.yaml:7: summarization.keep`, `CONSPECTUS_SUMMARIZATION_KEEP` or
+/// `--keep`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The file, as it was named to us.
     pub file: Option<Arc<str>>,
     /// The line, from 1.
     pub line: Option<usize>,
-    /// The option: its path in the file, or the flag.
+    /// The option: its path in the file, the environment variable, or the flag.
     pub option: String,
 }
 
@@ -47,7 +48,7 @@ pub enum ConfigError {
         /// What the parser says. Holds nothing of the text but a single character.
         reason: String,
     },
-    /// An option of the file or a flag does not hold what it may hold.
+    /// An option of the file, an environment variable or a flag does not hold what it may hold.
     #[error("{place}: {problem}")]
     Option {
         /// Where.
@@ -90,16 +91,20 @@ pub enum Problem {
         first: usize,
     },
     /// Two names of one option.
-    #[error("given together with {other} (line {line}), which means the same; remove one")]
+    #[error("given together with {other}{}, which means the same; remove one", at_line(*.line))]
     Both {
         /// The other name.
         other: String,
-        /// Its line.
-        line: usize,
+        /// Its line, if it stands in a file.
+        line: Option<usize>,
     },
     /// An option at the top of the file.
     #[error("stands outside of its section; indent it below summarization:")]
     Outside,
+}
+
+fn at_line(line: Option<usize>) -> String {
+    line.map_or_else(String::new, |line| format!(" (line {line})"))
 }
 
 fn did_you_mean(suggestion: Option<&str>) -> String {
@@ -119,6 +124,14 @@ pub enum ConfigWarning {
         problem: Problem,
         /// The preset's name.
         preset: &'static str,
+    },
+    /// An environment variable that is nearly ours.
+    #[error("{place}: is not read, did you mean {meant}?")]
+    Misspelt {
+        /// The variable.
+        place: Place,
+        /// The one that was probably meant.
+        meant: String,
     },
     /// Options of an older deer-flow.
     #[error(

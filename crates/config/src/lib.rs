@@ -1,14 +1,17 @@
-//! The configuration of Conspectus: the YAML file, flags over it, and errors that say where and what.
+//! The configuration of Conspectus: the YAML file, environment variables and flags over it, and errors that say
+//! where and what.
 //!
 //! ```
 //! use conspectus_config::{Config, Overrides};
 //! use conspectus_core::policy::ModelProfile;
 //!
 //! let file = "summarization:\n  enabled: true\n  trigger: {type: tokens, value: 4000}\n";
+//! let environment = [("CONSPECTUS_SUMMARIZATION_TRIGGER", "tokens=6000")];
 //! let flags = Overrides { prune_over: Some(8192), ..Overrides::default() };
-//! let config = Config::load("config.yaml", file)?.with_overrides(&flags)?;
+//! let config = Config::load("config.yaml", file)?;
+//! let config = config.with_environment(environment)?.with_overrides(&flags)?;
 //! let resolved = config.resolve(&ModelProfile::default())?;
-//! assert_eq!(resolved.policy.trigger_tokens(), Some(4000));
+//! assert_eq!(resolved.policy.trigger_tokens(), Some(6000));
 //! # Ok::<(), conspectus_config::ConfigError>(())
 //! ```
 //!
@@ -18,12 +21,14 @@
 
 mod advice;
 mod config;
+mod environment;
 mod error;
 mod example;
 mod flags;
 mod models;
 mod place;
 mod reader;
+mod redact;
 mod schema;
 mod section;
 mod sizes;
@@ -33,6 +38,7 @@ mod yaml;
 
 pub use advice::{Advice, Symptom, Tip};
 pub use config::{Config, ResolvedConfig};
+pub use environment::FILE_VARIABLE;
 pub use error::{ConfigError, ConfigWarning, Place, Problem};
 pub use example::example;
 pub use flags::{FlagError, Overrides, TriggerArg, parse_keep, parse_preset, parse_trigger};

@@ -148,6 +148,7 @@ impl Model {
             window: self.window,
             max_output: self.max_output,
             learnt: false,
+            provider: self.provider.clone(),
         }
     }
 
@@ -236,7 +237,7 @@ impl Reader<'_> {
                 let other = format!("{}.{}", self.path, first.key);
                 let problem = Problem::Both {
                     other,
-                    line: first.line,
+                    line: Some(first.line),
                 };
                 return Err(self.fail(second.line, &second.key, problem));
             }

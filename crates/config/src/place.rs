@@ -5,14 +5,40 @@ use std::sync::Arc;
 
 use conspectus_core::policy::At;
 
-use crate::error::Place;
+use crate::error::{ConfigError, Place, Problem};
 
 /// The name of the section that we read.
 pub(crate) const SECTION: &str = "summarization";
 
+/// An environment variable and the path of the option that it holds.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Variable {
+    pub(crate) name: String,
+    pub(crate) path: String,
+}
+
+impl Variable {
+    /// The variable, or what stands in it below the option.
+    pub(crate) fn place(&self, path: &str) -> Place {
+        let rest = path.strip_prefix(&self.path).unwrap_or_default();
+        Place {
+            file: None,
+            line: None,
+            option: format!("{}{rest}", self.name),
+        }
+    }
+
+    pub(crate) fn fail(&self, problem: Problem) -> ConfigError {
+        let place = self.place("");
+        ConfigError::Option { place, problem }
+    }
+}
+
 /// Places by the core's name of the option ([`At`] as text).
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Places {
+    /// What is read is not a file but this.
+    variable: Option<Variable>,
     file: Option<Arc<str>>,
     section_line: Option<usize>,
     by_option: BTreeMap<String, Place>,
@@ -23,12 +49,22 @@ impl Places {
         Places {
             file: Some(file.clone()),
             section_line,
-            by_option: BTreeMap::new(),
+            ..Places::default()
         }
     }
 
-    /// A place in the file: `path` below the section.
+    pub(crate) fn of_variable(variable: Variable) -> Self {
+        Places {
+            variable: Some(variable),
+            ..Places::default()
+        }
+    }
+
+    /// A place in what is read: `path` below the section.
     pub(crate) fn in_file(&self, line: usize, path: &str) -> Place {
+        if let Some(variable) = &self.variable {
+            return variable.place(path);
+        }
         Place {
             file: self.file.clone(),
             line: Some(line),
@@ -46,6 +82,19 @@ impl Places {
             let rest = name.strip_prefix(option);
             !rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(['[', '.']))
         });
+    }
+
+    /// What was said of an option before no longer holds, but what these say.
+    pub(crate) fn take_over(&mut self, option: &str, said: Places) {
+        self.forget(option);
+        self.by_option.extend(said.by_option);
+    }
+
+    /// The options that something was said of, each with its place: `keep`, `prune.when`, no parts of a size.
+    pub(crate) fn said(&self) -> impl Iterator<Item = (&str, &Place)> {
+        let is_part = |name: &str| name.contains('[') || name.starts_with("keep.");
+        let all = self.by_option.iter().map(|(name, place)| (&**name, place));
+        all.filter(move |(name, _)| !is_part(name))
     }
 
     /// The place of an option, as near as it is known; a preset's default stands where the section does.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use conspectus_core::policy::{
-    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
-    TriggerOption,
+    AnswerForm, Clause, Fidelity, KeepOption, OnFailure, Options, Placement, Preset, PruneOption,
+    PruneWhen, Rolling, Strategy, ToolResults, TriggerOption,
 };
 
 use crate::error::{ConfigError, ConfigWarning, Place, Problem};
@@ -14,7 +14,7 @@ use crate::value::{boolean, nullable, one_of, small, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 25] = [
+pub(crate) const OPTIONS: [&str; 31] = [
     "preset",
     "enabled",
     "model_name",
@@ -29,21 +29,27 @@ pub(crate) const OPTIONS: [&str; 25] = [
     "prune",
     "max_result_chars",
     "strategy",
+    "tool_results",
+    "rolling",
+    "form",
+    "fidelity",
     "placement",
     "on_failure",
     "max_summary_tokens",
     "max_context",
+    "max_request_bytes",
     "output_reserve",
     "max_retries",
     "call_timeout_ms",
     "deadline_ms",
     "max_parallel",
     "breaker",
+    "redact",
     "strict_parity",
 ];
 
 /// Two names of one option: the seed's and Nous's.
-const SAME: [(&str, &str); 3] = [
+pub(crate) const SAME: [(&str, &str); 3] = [
     ("keep", "keep_recent"),
     ("trigger", "max_context_tokens"),
     ("model_name", "summary_model"),
@@ -59,6 +65,8 @@ pub(crate) const PRUNE: [&str; 8] = [
     "duplicates",
     "keep_recent_results",
 ];
+
+pub(crate) const BREAKER: [&str; 2] = ["failures", "cooldown_ms"];
 
 /// Presets by name.
 pub(crate) const PRESETS: [(&str, Preset); 4] = [
@@ -113,17 +121,16 @@ pub(crate) fn read(file: &Arc<str>, section: &Entry) -> Result<Section, ConfigEr
 }
 
 impl Reader {
-    fn option(&mut self, entry: &Entry, options: &mut Options) -> Result<(), ConfigError> {
+    /// Reads one option of the section over what is known so far.
+    pub(crate) fn option(
+        &mut self,
+        entry: &Entry,
+        options: &mut Options,
+    ) -> Result<(), ConfigError> {
         let key = entry.key.as_str();
-        // The core's name, where it differs.
-        let name = match key {
-            "model_name" | "summary_model" => "model",
-            "keep_recent" => "keep",
-            "max_context_tokens" => "trigger",
-            key => key,
-        };
         if OPTIONS.contains(&key) {
-            self.places.set(name, self.places.in_file(entry.line, key));
+            let place = self.places.in_file(entry.line, key);
+            self.places.set(core_name(key), place);
         }
         match key {
             "preset" => {}
@@ -158,16 +165,22 @@ impl Reader {
                 options.prune.max_result_chars = Some(self.value(entry, key, |n| whole(n, 0))?);
             }
             "strategy" => options.strategy = self.word(entry, &STRATEGIES)?,
+            "tool_results" => options.tool_results = self.word(entry, &TOOL_RESULTS)?,
+            "rolling" => options.rolling = self.word(entry, &ROLLING)?,
+            "form" => options.form = self.word(entry, &FORMS)?,
+            "fidelity" => options.fidelity = self.word(entry, &FIDELITY)?,
             "placement" => options.placement = self.word(entry, &PLACEMENTS)?,
             "on_failure" => options.on_failure = self.word(entry, &ON_FAILURE)?,
             "max_summary_tokens" => options.max_summary_tokens = self.number(entry, 1)?,
             "max_context" => options.max_context = self.number(entry, 1)?,
+            "max_request_bytes" => options.max_request_bytes = self.number(entry, 1)?,
             "output_reserve" => options.output_reserve = self.number(entry, 0)?,
             "max_retries" => options.max_retries = self.count(entry, 0)?,
             "call_timeout_ms" => options.call_timeout_ms = self.number(entry, 1)?,
             "deadline_ms" => options.deadline_ms = self.number(entry, 1)?,
             "max_parallel" => options.max_parallel = self.count(entry, 1)?,
             "breaker" => self.breaker(entry, options)?,
+            "redact" => self.redact(entry, &mut options.redact)?,
             "strict_parity" => options.strict_parity = self.value(entry, key, boolean)?,
             "summary_count" | "compaction_in_progress" => {
                 let place = self.places.in_file(entry.line, key);
@@ -200,6 +213,10 @@ impl Reader {
         for entry in entries {
             let key = entry.key.as_str();
             let path = below("prune", key);
+            if PRUNE.contains(&key) {
+                let place = self.places.in_file(entry.line, &path);
+                self.places.set(&path, place);
+            }
             match key {
                 "when" => {
                     let words = [
@@ -251,7 +268,7 @@ impl Reader {
                     options.breaker_cooldown_ms = Some(self.value(entry, &path, |n| whole(n, 0))?);
                 }
                 _ => {
-                    self.unknown(entry, "breaker", &["failures", "cooldown_ms"])?;
+                    self.unknown(entry, "breaker", &BREAKER)?;
                     continue;
                 }
             }
@@ -310,8 +327,11 @@ impl Reader {
             } else {
                 (name_b, b.line, (name_a, a.line))
             };
-            let other = format!("{SECTION}.{first}");
-            return Err(self.fail(second.1, second.0, Problem::Both { other, line }));
+            let problem = Problem::Both {
+                other: format!("{SECTION}.{first}"),
+                line: Some(line),
+            };
+            return Err(self.fail(second.1, second.0, problem));
         }
         Ok(())
     }
@@ -335,6 +355,28 @@ const STRATEGIES: [(&str, Strategy); 4] = [
     ("digest", Strategy::Digest),
 ];
 
+const TOOL_RESULTS: [(&str, ToolResults); 3] = [
+    ("include", ToolResults::Include),
+    ("excerpt", ToolResults::Excerpt),
+    ("omit", ToolResults::Omit),
+];
+
+const ROLLING: [(&str, Rolling); 2] = [
+    ("rewrite", Rolling::Rewrite),
+    ("segments", Rolling::Segments),
+];
+
+const FORMS: [(&str, AnswerForm); 2] = [
+    ("fields", AnswerForm::Fields),
+    ("sections", AnswerForm::Sections),
+];
+
+const FIDELITY: [(&str, Fidelity); 3] = [
+    ("flag", Fidelity::Flag),
+    ("cut", Fidelity::Cut),
+    ("off", Fidelity::Off),
+];
+
 const PLACEMENTS: [(&str, Placement); 5] = [
     ("frozen", Placement::Frozen),
     ("front", Placement::Front),
@@ -348,6 +390,16 @@ const ON_FAILURE: [(&str, OnFailure); 3] = [
     ("unchanged", OnFailure::Unchanged),
     ("error", OnFailure::Error),
 ];
+
+/// The core's name of an option, where it differs.
+pub(crate) fn core_name(key: &str) -> &str {
+    match key {
+        "model_name" | "summary_model" => "model",
+        "keep_recent" => "keep",
+        "max_context_tokens" => "trigger",
+        key => key,
+    }
+}
 
 fn is_legacy(key: &str) -> bool {
     key.starts_with("preserve_recent_skill_")

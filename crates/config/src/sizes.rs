@@ -148,7 +148,7 @@ impl Reader {
             if UNITS.iter().any(|(name, _)| *name == other.key) {
                 let problem = Problem::Both {
                     other: format!("{path}.type"),
-                    line: kind.line,
+                    line: Some(kind.line),
                 };
                 return Err(self.fail(other.line, &format!("{path}.{}", other.key), problem));
             }

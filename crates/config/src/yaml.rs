@@ -238,6 +238,7 @@ fn size(node: &Node) -> usize {
     }
 }
 
-fn is_null(text: &str) -> bool {
+/// The spellings of nothing.
+pub(crate) fn is_null(text: &str) -> bool {
     matches!(text, "" | "~" | "null" | "Null" | "NULL")
 }

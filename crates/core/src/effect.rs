@@ -52,6 +52,8 @@ pub struct Route {
     pub max_input: u64,
     /// The most it writes in one reply.
     pub max_output: u64,
+    /// It can be held to a JSON schema.
+    pub takes_schema: bool,
 }
 
 /// The input of one summary call.
@@ -83,6 +85,8 @@ pub struct SummaryRequest {
     pub input_tokens: u64,
     /// The cap of the reply.
     pub max_output_tokens: u64,
+    /// The reply is to be an object of the schema [`form::SCHEMA`](crate::summary::form::SCHEMA).
+    pub as_fields: bool,
 }
 
 /// How a reply ended.
@@ -121,6 +125,9 @@ pub enum Failure {
         /// The limit, where the error says it.
         limit: Option<u64>,
     },
+    /// The request holds more bytes than the server takes: ask in smaller pieces.
+    #[error("the request holds more bytes than the server takes")]
+    TooManyBytes,
     /// Worth another try, after `retry_after_ms` if given.
     #[error("the model is not available right now: {message}")]
     Unavailable {
@@ -169,7 +176,7 @@ impl Failure {
 
     /// Whether the request was too large.
     pub fn is_context_overflow(&self) -> bool {
-        matches!(self, Self::ContextOverflow { .. })
+        matches!(self, Self::ContextOverflow { .. } | Self::TooManyBytes)
     }
 }
 
@@ -195,6 +202,12 @@ pub enum Refusal {
     /// It repeats itself or its input.
     #[error("it repeats itself or what it was given")]
     Echo,
+    /// It was to be a JSON object with given fields.
+    #[error("it is not the JSON object that was asked for, or nothing stands in it")]
+    NotTheForm,
+    /// It has nothing in common with what it was given.
+    #[error("it has nothing in common with what it should sum up")]
+    Unrelated,
     /// Over the cap.
     #[error("it is longer than the summary may be")]
     TooLong,

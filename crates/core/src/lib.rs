@@ -165,6 +165,7 @@ pub mod projection;
 pub mod prune;
 pub mod ranges;
 pub mod record;
+pub mod redact;
 pub mod summary;
 pub mod thread;
 pub mod unit;

@@ -100,6 +100,10 @@ pub enum Reason {
     StillStreaming,
     /// Every model failed and the digest took the summary's place.
     DigestAfterFailure,
+    /// So many names, numbers and quotations of the model's summary do not stand in the messages.
+    Unfounded(u32),
+    /// So many of its claims about the state of the work are not what the log shows.
+    Overridden(u32),
 }
 
 impl Reason {
@@ -116,6 +120,8 @@ impl Reason {
             Self::AttemptRunning => "attempt_running",
             Self::StillStreaming => "still_streaming",
             Self::DigestAfterFailure => "digest_after_failure",
+            Self::Unfounded(_) => "unfounded",
+            Self::Overridden(_) => "overridden",
         }
     }
 }
@@ -145,6 +151,18 @@ impl fmt::Display for Reason {
             Self::StillStreaming => "a reply is still streaming",
             Self::DigestAfterFailure => {
                 "every model failed; the digest, made without a model, took the summary's place"
+            }
+            Self::Unfounded(n) => {
+                return write!(
+                    f,
+                    "{n} names, numbers or quotations of the summary do not stand in the messages"
+                );
+            }
+            Self::Overridden(n) => {
+                return write!(
+                    f,
+                    "{n} claims of the summary about the work are not what the log shows"
+                );
             }
         })
     }

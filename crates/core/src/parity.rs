@@ -1,9 +1,16 @@
-//! Where the peers cut, losses included. Only for `strict_parity`: what comes out of here can split a call
-//! from its answers and is never certified valid; the projection check only reports.
+//! What the peers do even where it loses. Only for `strict_parity`: what comes out of here can split a call
+//! from its answers and is never certified valid; the projection check only reports. Here is where they cut;
+//! what they give to the summariser is in `given`, what they take for a summary and show of it in `taken`.
 //!
 //! The rules are those of LangChain's `SummarizationMiddleware` (cut, then a safe point if a tool message
 //! stands at it), of deer-flow (the same, with two kinds of messages put back) and of Nous (system messages
 //! set apart, leading tool messages go to the old part).
+
+mod given;
+mod taken;
+
+pub(crate) use given::{Given, NOTHING_LEFT, Trim, halves, shortened};
+pub(crate) use taken::{accept, in_force, shown};
 
 use std::collections::BTreeSet;
 
@@ -14,9 +21,6 @@ use crate::policy::Preset;
 use crate::unit::Pos;
 use crate::view::{MessageView, Role};
 use crate::window::Branch;
-
-/// What LangChain's middleware takes for a summary when its trimming leaves nothing to summarise.
-pub const NOTHING_LEFT: &str = "Previous conversation was too long to summarize.";
 
 /// The peer's plan for the messages for which `present` holds.
 pub fn plan(
@@ -113,64 +117,6 @@ fn rescued(branch: &Branch, window: &[Pos]) -> BTreeSet<Pos> {
         .chain(latest)
         .copied()
         .collect()
-}
-
-/// What a peer's summariser is given of what goes.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Given {
-    /// The messages, ascending.
-    pub messages: Vec<Pos>,
-    /// Whether the summary before is among it.
-    pub earlier: bool,
-}
-
-/// LangChain's trimming, and deer-flow's, which inherits it: of what goes, the newest messages that fit into
-/// `trim` tokens, from the first request of a user among them; a system message at the start is set aside and
-/// given all the same. The rest is not given to any call. `None`: this preset's original gives everything.
-///
-/// LangChain's own summary is the oldest message of its list and stays only where all fits; deer-flow keeps it
-/// elsewhere, and where nothing is left gives the last message alone. An older message is not given in part, as
-/// the originals do when a request stands there.
-pub fn given(
-    branch: &Branch,
-    going: &[Pos],
-    tokens: &dyn Fn(&[Pos]) -> u64,
-    trim: Option<u64>,
-    preset: Preset,
-) -> Option<Given> {
-    let trim = trim.filter(|_| matches!(preset, Preset::Langchain | Preset::Deerflow))?;
-    let is_system = |at: &&Pos| branch.view(**at).role == Role::System;
-    let (system, rest) = match going.first().filter(is_system) {
-        Some(_) => going.split_at(1),
-        None => going.split_at(0),
-    };
-    let room = trim.saturating_sub(tokens(system));
-    let mut start = rest.len();
-    let (mut low, mut high) = (0, rest.len());
-    while low <= high {
-        let middle = low + (high - low) / 2;
-        if tokens(&rest[rest.len() - middle..]) <= room {
-            start = rest.len() - middle;
-            low = middle + 1;
-        } else if middle == 0 {
-            break;
-        } else {
-            high = middle - 1;
-        }
-    }
-    let all_fit = start == 0;
-    let is_human = |at: &Pos| branch.view(*at).role == Role::User;
-    let first = rest[start..].iter().position(is_human);
-    let tail = first.map_or(&rest[rest.len()..], |first| &rest[start + first..]);
-    let deerflow = preset == Preset::Deerflow;
-    let mut messages: Vec<Pos> = system.iter().chain(tail).copied().collect();
-    if messages.is_empty() && deerflow {
-        messages.extend(going.last());
-    }
-    Some(Given {
-        messages,
-        earlier: deerflow || all_fit,
-    })
 }
 
 fn nous(

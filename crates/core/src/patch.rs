@@ -10,7 +10,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 use crate::id::Handle;
-use crate::view::{PartRef, Texts};
+use crate::view::{MessageView, Part, PartRef, Texts};
 
 /// Which text of a part a cut means.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -166,6 +166,24 @@ impl Texts for Patched<'_> {
             &text,
         )))
     }
+}
+
+/// Bytes of the message's texts and media after `edits`.
+pub fn bytes(view: &MessageView, edits: &[Patch]) -> u64 {
+    let of_part = |(part, at): (&Part, u16)| {
+        let mut left = u64::from(part.len);
+        for patch in edits.iter().filter(|p| p.part() == at) {
+            match patch {
+                Patch::Remove { .. } => return 0,
+                Patch::Cut { range, marker, .. } => {
+                    left = left.saturating_sub(u64::from(range.end.saturating_sub(range.start)))
+                        + marker.len() as u64;
+                }
+            }
+        }
+        left
+    };
+    view.parts.iter().zip(0..).map(of_part).sum()
 }
 
 /// `text` with `range` replaced by `marker`. A range that is no longer valid leaves the text alone.

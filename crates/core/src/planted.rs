@@ -63,6 +63,8 @@ bugs! {
     NeverSettled "never settled";
     /// A lost acknowledgement counts as a failure.
     AckForgotten "lost acknowledgement not looked up";
+    /// Secrets are shown to the summariser.
+    SecretShown "secret shown to the summariser";
 }
 
 #[cfg(feature = "planted")]

@@ -13,7 +13,7 @@ use crate::patch::{Patch, PatchCause, Site};
 use crate::planted::{Bug, planted};
 use crate::policy::Placement;
 use crate::projection::{Block, BlockKind, Piece};
-use crate::record::{Patches, Summary};
+use crate::record::Patches;
 use crate::unit::{Call, Pos};
 use crate::view::{PartKind, Role};
 use crate::window::Branch;
@@ -28,10 +28,14 @@ pub struct Shape<'a> {
     pub is_folded: &'a dyn Fn(Pos) -> bool,
     /// Shortened parts.
     pub patches: &'a Patches,
-    /// The summary, with where it is shown.
-    pub summary: Option<(&'a Summary, Placement)>,
-    /// What code keeps beside it.
+    /// What is shown of the summary; of a peer's record there can be several, oldest first.
+    pub summaries: &'a [Arc<str>],
+    /// What code keeps beside the newest.
     pub durable: &'a str,
+    /// Where it is shown.
+    pub placement: Placement,
+    /// Whether faults of the list are set right. A peer's record leaves them, under `strict_parity` only.
+    pub repairs: bool,
     /// Calls that the host still waits for.
     pub pending: &'a BTreeSet<CallId>,
 }
@@ -40,18 +44,14 @@ pub struct Shape<'a> {
 pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
     let repairs = Repairs::of(branch, end, shape);
     let mut pieces = Vec::with_capacity(end.min(64));
-    let mut blocks = shape
-        .summary
-        .map(|(s, at)| frame::blocks(&s.text, shape.durable, at))
-        .unwrap_or_default();
+    let mut blocks = frame::all_blocks(shape.summaries, shape.durable, shape.placement);
     if planted(Bug::SummaryTwice) {
         blocks.extend(blocks.clone());
     }
     let leading = branch.leading_system();
-    let prompt = shape
-        .summary
-        .and_then(|(s, placement)| in_prompt(branch, &s.text, shape.durable, placement))
-        .filter(|(at, _)| *at < end);
+    // Only a peer folds the system prompt.
+    let prompt = in_prompt(branch, &blocks, shape.placement)
+        .filter(|(at, _)| *at < end && !(shape.is_folded)(*at));
     if prompt.is_some() {
         blocks.clear();
     }
@@ -76,22 +76,16 @@ pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
     pieces
 }
 
-/// Where the summary stands at the end of the system prompt: the newest of the leading system messages, and
-/// what is added to it. `None` for other placements, and where no system prompt with a text is.
-pub fn in_prompt(
-    branch: &Branch,
-    summary: &str,
-    durable: &str,
-    placement: Placement,
-) -> Option<(Pos, Patch)> {
-    if placement != Placement::SystemEnd {
+/// Where the summary, as `shown`, stands at the end of the system prompt: the newest of the leading system messages,
+/// and what is added to it. `None` for other placements, and where no system prompt with a text is.
+pub fn in_prompt(branch: &Branch, shown: &[Block], placement: Placement) -> Option<(Pos, Patch)> {
+    if placement != Placement::SystemEnd || shown.is_empty() {
         return None;
     }
     let at = branch.leading_system().checked_sub(1)?;
     let parts = branch.view(at).parts.iter().enumerate().rev();
     let mut texts = parts.filter(|(_, p)| p.inside.is_none() && p.kind == PartKind::Text);
     let (part, text) = texts.next()?;
-    let shown = frame::blocks(summary, durable, placement);
     let shown: String = shown
         .iter()
         .flat_map(|b| ["\n\n", b.text.as_ref()])
@@ -198,6 +192,9 @@ fn without(branch: &Branch, at: Pos, parts: &[usize], patches: &Patches) -> Opti
 
 /// Answers that are left out of the positions before `end` when they are rendered anew (position, part).
 fn left_out(branch: &Branch, end: Pos, shape: &Shape<'_>) -> BTreeSet<(Pos, usize)> {
+    if !shape.repairs {
+        return BTreeSet::new();
+    }
     let units = branch.units();
     let shown = |at: Pos| at < end && !(shape.is_folded)(at);
     let mut extra: BTreeSet<_> = units
@@ -246,6 +243,7 @@ fn repaired(
     without(branch, at, &extra.collect::<Vec<_>>(), patches)
 }
 
+#[derive(Default)]
 struct Repairs {
     /// Answers to leave out (position, part).
     extra: BTreeSet<(Pos, usize)>,
@@ -255,6 +253,9 @@ struct Repairs {
 
 impl Repairs {
     fn of(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Self {
+        if !shape.repairs {
+            return Self::default();
+        }
         let mut stand_ins = Vec::new();
         for call in
             dangling(branch, shape.pending).filter(|c| c.at < end && !(shape.is_folded)(c.at))

@@ -10,7 +10,7 @@ use crate::id::{AttemptId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::outcome::{Measured, Moment, Reason};
 use crate::patch::Patch;
-use crate::policy::Placement;
+use crate::policy::{Placement, Preset};
 use crate::ranges::NodeRanges;
 
 /// The version of the stored shape.
@@ -68,6 +68,9 @@ pub struct Record {
     pub durable: Arc<str>,
     /// How the summary is shown.
     pub placement: Placement,
+    /// The original whose losses it shows; only under `strict_parity`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub peer: Option<Preset>,
     /// What the conversation's own structure tells, at `upto`.
     pub ledger: Ledger,
     /// Sizes before and after.

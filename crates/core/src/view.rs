@@ -255,6 +255,18 @@ pub trait Texts {
     /// is shown with replacement characters. An unknown reference gives the empty string.
     fn text(&self, at: PartRef) -> Cow<'_, str>;
 
+    /// The beginning of [`Texts::text`]: as many whole characters as `max_bytes` bytes hold. A surface that can
+    /// tell without decoding all of it should.
+    fn head(&self, at: PartRef, max_bytes: usize) -> Cow<'_, str> {
+        match self.text(at) {
+            Cow::Borrowed(text) => Cow::Borrowed(&text[..text.floor_char_boundary(max_bytes)]),
+            Cow::Owned(mut text) => {
+                text.truncate(text.floor_char_boundary(max_bytes));
+                Cow::Owned(text)
+            }
+        }
+    }
+
     /// The part's source as JSON, for formulas that count its spelling: the block for content blocks,
     /// the arguments object for calls. `None` when the surface has no JSON.
     fn json(&self, at: PartRef) -> Option<Cow<'_, str>>;

@@ -17,6 +17,8 @@ pub struct Branch {
     units: Units,
     /// `sums[i]` is the weight of the first `i` messages, unpatched.
     sums: Vec<Weight>,
+    /// `bytes[i]` is what the texts of the first `i` messages have in bytes, unpatched.
+    bytes: Vec<u64>,
     prefix: Ident,
 }
 
@@ -28,6 +30,7 @@ impl Default for Branch {
             views,
             units,
             sums: Vec::new(),
+            bytes: Vec::new(),
             prefix: Ident::EMPTY,
         }
     }
@@ -56,6 +59,8 @@ impl Branch {
         self.units.push(&view);
         self.prefix = self.prefix.then(view.ident);
         self.path.push(node);
+        let bytes: u64 = view.parts.iter().map(|part| u64::from(part.len)).sum();
+        self.bytes.push(self.bytes.last().unwrap_or(&0) + bytes);
         self.views.push(view);
         self.sums.push(self.sum_before(self.sums.len()) + weight);
     }
@@ -116,6 +121,12 @@ impl Branch {
     /// The weight of the messages in `from..to`, unpatched. O(1).
     pub fn weight(&self, from: Pos, to: Pos) -> Weight {
         self.sum_before(to) - self.sum_before(from)
+    }
+
+    /// Bytes of the texts of the messages in `from..to`, unpatched. O(1).
+    pub fn bytes(&self, from: Pos, to: Pos) -> u64 {
+        let before = |at: Pos| at.checked_sub(1).map_or(0, |i| self.bytes[i]);
+        before(to) - before(from)
     }
 
     /// What the message at `at` weighs with its patches, given what the patched ones weigh. O(log n).

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use conspectus_core::count::TokenCounter;
 use conspectus_core::policy::WindowSource;
+use conspectus_core::redact::Redactor;
 use conspectus_core::thread::{Size, Sources, Thread};
 use conspectus_core::validity::Invalid;
 use conspectus_core::view::{MessageView, PartRef, Texts};
@@ -129,7 +130,7 @@ pub fn inspect(conversation: &Conversation, request: &CompactRequest) -> Result<
         tools: tools(conversation, &thread, counter.as_ref()),
         largest_results: largest(conversation, &thread),
         pairing_faults: faults(&thread),
-        largest_messages: largest_messages(conversation, &by_message),
+        largest_messages: largest_messages(conversation, &by_message, &policy.redact),
         triggers: policy
             .triggers
             .iter()
@@ -165,7 +166,11 @@ fn roles(views: &[MessageView], by_message: &[u64]) -> Vec<Share> {
     names.iter().map(share).filter(|s| s.count > 0).collect()
 }
 
-fn largest_messages(conversation: &Conversation, by_message: &[u64]) -> Vec<LargeMessage> {
+fn largest_messages(
+    conversation: &Conversation,
+    by_message: &[u64],
+    redactor: &Redactor,
+) -> Vec<LargeMessage> {
     let mut order: Vec<usize> = (0..by_message.len()).collect();
     order.sort_by_key(|at| (std::cmp::Reverse(by_message[*at]), *at));
     let large = |at: usize| {
@@ -174,7 +179,7 @@ fn largest_messages(conversation: &Conversation, by_message: &[u64]) -> Vec<Larg
             message: at,
             role: role_name(view),
             tokens: by_message[at],
-            begins: begins(conversation, view),
+            begins: begins(conversation, view, redactor),
         }
     };
     order.into_iter().take(LISTED).map(large).collect()

@@ -63,6 +63,7 @@
 //!     replay: false,
 //!     max_input: 100_000,
 //!     max_output: 4_000,
+//!     takes_schema: false,
 //! }];
 //! let compaction = compact(&document.conversations()[0], &request, &mut MyModel)?;
 //! assert_eq!(compaction.summary(), Some("The user had tea made, which was done."));

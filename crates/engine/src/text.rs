@@ -1,5 +1,6 @@
 //! What reports say of a message in a few words.
 
+use conspectus_core::redact::{Redactor, Shown};
 use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
 
 /// How many characters of a message's beginning are told.
@@ -41,8 +42,9 @@ pub(crate) fn parts_of(view: &MessageView, part: usize) -> impl Iterator<Item = 
         .filter_map(|i| u16::try_from(i).ok())
 }
 
-/// The first words of a message, on one line: of its own text where it has any, else of what it holds.
-pub(crate) fn begins(texts: &dyn Texts, view: &MessageView) -> String {
+/// The first words of a message without secrets, on one line: of its own text where it has any, else of what it holds.
+pub(crate) fn begins(texts: &dyn Texts, view: &MessageView, redactor: &Redactor) -> String {
+    let texts = Shown::all(texts, redactor);
     let is_text = |i: &usize| matches!(view.parts[*i].kind, PartKind::Text);
     let all = 0..view.parts.len();
     let spoken = all.clone().filter(is_text);

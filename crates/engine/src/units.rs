@@ -85,7 +85,7 @@ pub fn units(conversation: &Conversation, compaction: &Compaction) -> Vec<UnitLi
                 _ => 0,
             },
             what: what(role_name(first), &tools),
-            begins: begins(conversation, first),
+            begins: begins(conversation, first, &thread.policy().redact),
             shortened: members
                 .iter()
                 .map(|m| thread.patches_at(*m).len() as u64)

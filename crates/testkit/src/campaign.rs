@@ -189,7 +189,7 @@ fn attempt(life: &Life) -> Result<Story, Kind> {
 
 impl Kind {
     fn of(fault: &Fault) -> Self {
-        let why = match (fault.parity, fault.is_the_hosts()) {
+        let why = match (fault.is_the_peers(), fault.is_the_hosts()) {
             (true, _) => " (as the peer does, under strict_parity)",
             (_, true) => " (the host's own doing)",
             _ => "",

@@ -320,7 +320,7 @@ fn literal(json: &str, pick: usize) {
     }
 }
 
-/// The configuration file and the flags' values.
+/// The configuration file, the flags' values and the environment's.
 pub fn config(data: &[u8]) {
     if data.len() > MAX_BYTES {
         return;
@@ -329,6 +329,14 @@ pub fn config(data: &[u8]) {
     let _ = parse_keep(&text).map_err(|e| short(&e.to_string()));
     let _ = parse_preset(&text).map_err(|e| short(&e.to_string()));
     let trigger: Result<TriggerArg, _> = parse_trigger(&text).map_err(|e| short(&e.to_string()));
+    for option in ["TRIGGER", "KEEP", "PRUNE", "MAX_RETRIES", "SUMMARY_PROMPT"] {
+        let name = format!("CONSPECTUS_SUMMARIZATION_{option}");
+        if let Err(error) = Config::default().with_environment([(&name, &*text)]) {
+            let error = error.to_string();
+            assert!(error.starts_with(&name), "{error}");
+            short(&error);
+        }
+    }
     let config = match Config::load("config.yaml", &text) {
         Ok(config) => config,
         Err(error) => return short(&error.to_string()),
@@ -344,6 +352,7 @@ pub fn config(data: &[u8]) {
         window: Some(100_000),
         max_output: Some(4_096),
         learnt: false,
+        provider: None,
     };
     for profile in [profile, config.run_model(None).unwrap_or_default()] {
         match config
@@ -420,6 +429,7 @@ pub fn frame_target(data: &[u8]) {
         Placement::Front,
         Placement::Message,
         Placement::System,
+        Placement::SystemEnd,
     ] {
         let blocks = frame::blocks(&text, "", placement);
         for block in &blocks {
@@ -445,7 +455,12 @@ pub fn frame_target(data: &[u8]) {
         let kept = defused.trim_matches('\n');
         let beside = frame::blocks("plain", &text, placement);
         let shown = &beside.last().expect("a block").text;
-        let tags = [frame::OPEN, frame::CLOSE, frame::OPEN_DURABLE, frame::CLOSE_DURABLE];
+        let tags = [
+            frame::OPEN,
+            frame::CLOSE,
+            frame::OPEN_DURABLE,
+            frame::CLOSE_DURABLE,
+        ];
         if !text.is_empty() {
             for tag in tags {
                 assert_eq!(shown.matches(tag).count(), 1, "{shown:?}");

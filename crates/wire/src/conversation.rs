@@ -174,12 +174,30 @@ impl TextAt {
             Self::Json(span) => Cow::Borrowed(span.text(source)),
         }
     }
+
+    /// Its beginning: as many whole characters as `max_bytes` bytes hold.
+    fn head(self, source: &str, max_bytes: usize) -> Cow<'_, str> {
+        match self {
+            Self::Nowhere => Cow::Borrowed(""),
+            Self::String(span) => string::decode_head(span.text(source), max_bytes),
+            Self::Json(span) => {
+                let text = span.text(source);
+                Cow::Borrowed(&text[..text.floor_char_boundary(max_bytes)])
+            }
+        }
+    }
 }
 
 impl Texts for Conversation {
     fn text(&self, at: PartRef) -> Cow<'_, str> {
         self.place(at)
             .map(|place| place.text.read(self.source.text()))
+            .unwrap_or_default()
+    }
+
+    fn head(&self, at: PartRef, max_bytes: usize) -> Cow<'_, str> {
+        self.place(at)
+            .map(|place| place.text.head(self.source.text(), max_bytes))
             .unwrap_or_default()
     }
 

@@ -51,6 +51,7 @@ mod error;
 mod format;
 pub mod json;
 mod langchain;
+mod lines;
 mod openai;
 mod read;
 mod responses;

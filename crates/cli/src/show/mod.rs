@@ -8,7 +8,7 @@ mod table;
 
 pub(crate) use compact::{file, skipped};
 pub(crate) use inspect::inspection;
-pub(crate) use numbers::numbers;
+pub(crate) use numbers::{numbers, said_by};
 pub(crate) use plan::plan;
 pub(crate) use table::Table;
 

@@ -5,7 +5,7 @@ use conspectus::core::policy::{
     Threshold, WindowSource,
 };
 use conspectus::{ModelProfile, Policy};
-use conspectus_config::{Config, Model};
+use conspectus_config::{Config, Model, Place};
 
 use super::{Style, Table, count, number};
 
@@ -60,11 +60,33 @@ pub(crate) fn numbers(
     );
     let head = style.bold(file);
     let mut text = format!("{head}  preset {name}{strict}{off}\n{}", table.text());
+    text += &said(config);
     if !config.models().is_empty() {
         text += "models\n";
         text += &models(config.models(), model);
     }
     text
+}
+
+/// Which options were said, and where.
+fn said(config: &Config) -> String {
+    let mut table = Table::new("ll");
+    for (option, place) in config.said() {
+        table.row([option.to_owned(), said_by(place)]);
+    }
+    match table.text() {
+        rows if rows.is_empty() => rows,
+        rows => format!("said\n{rows}"),
+    }
+}
+
+/// `config.yaml:7`, the environment variable or the flag.
+pub(crate) fn said_by(place: &Place) -> String {
+    match (&place.file, place.line) {
+        (Some(file), Some(line)) => format!("{file}:{line}"),
+        (Some(file), None) => file.to_string(),
+        (None, _) => place.option.clone(),
+    }
 }
 
 fn window(policy: &Policy, model: &ModelProfile) -> String {

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Place;
+use crate::support::{Place, Ran};
 
 const MODELS: &str = "models:\n  - {name: big, provider: anthropic, window: 200000, max_output: 8000}\n  \
                       - {name: tiny, provider: openai, window: 4000, api_key: hunter2-hunter2}\n";
@@ -62,6 +62,38 @@ fn errors_end_with_three() {
         );
     assert_eq!(place.run(&["config"]).code, 2);
     assert_eq!(place.run(&["config", "example", "x"]).code, 2);
+}
+
+#[test]
+fn who_said_what() {
+    let place =
+        place("summarization:\n  preset: default\n  trigger: {tokens: 3000}\n  keep: auto\n");
+    let mut command = place.command(&["config", "check", "--max-context", "9000"]);
+    command
+        .env("CONSPECTUS_CONFIG", "config.yaml")
+        .env("CONSPECTUS_SUMMARIZATION_KEEP", "messages=5")
+        .env("CONSPECTUS_SUMMARIZATION_PRUNE_DUPLICATES", "false");
+    Ran::of(&command.output().expect("runs"))
+        .done()
+        .says("config.yaml  preset default\n")
+        .says("  keep            5 messages\n")
+        .says(
+            "said\n\
+             \x20 keep              CONSPECTUS_SUMMARIZATION_KEEP\n\
+             \x20 max_context       --max-context\n\
+             \x20 preset            config.yaml:5\n\
+             \x20 prune.duplicates  CONSPECTUS_SUMMARIZATION_PRUNE_DUPLICATES\n\
+             \x20 trigger           config.yaml:6\nmodels\n",
+        );
+    let (_, report) = place.json(&["config", "check", "config.yaml"]);
+    assert_eq!(
+        report["said"][0],
+        serde_json::json!({"option": "keep", "by": "config.yaml:7"})
+    );
+    // Nothing but defaults.
+    let ran = place.run(&["config", "check"]);
+    ran.done().says("no file  preset default\n");
+    assert!(!ran.out.contains("said"), "{}", ran.out);
 }
 
 #[test]

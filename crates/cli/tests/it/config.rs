@@ -1,6 +1,8 @@
-//! `--config`, alone and under flags.
+//! `--config`, alone and under environment variables and flags.
 
-use crate::support::Place;
+use serde_json::Value;
+
+use crate::support::{Place, Ran};
 
 const FILE: &str = "summarization:\n  enabled: true\n  trigger: {type: tokens, value: 4000}\n  \
                     keep: {type: messages, value: 20}\n";
@@ -93,4 +95,57 @@ fn warnings_are_said_and_are_in_the_json() {
     let (_, report) = place.json(&args);
     let warning = report["warnings"][0].as_str().expect("a text");
     assert_eq!(ran.err, format!("warning: {warning}\n"));
+}
+
+#[test]
+fn variables_win_over_the_file_and_flags_over_both() {
+    let place = Place::with(&["openai.json"]);
+    place.write("config.yaml", FILE.as_bytes());
+    let outcome = |variables: &[(&str, &str)], args: &[&str]| {
+        let mut command = place.command(&["compact", "openai.json", "-n", "--json"]);
+        command.args(args).envs(variables.iter().copied());
+        let ran = Ran::of(&command.output().expect("runs"));
+        let report: Value = serde_json::from_str(&ran.out).expect("JSON");
+        let conversation = &report["results"][0]["conversations"][0];
+        conversation["outcome"].as_str().expect("one").to_owned()
+    };
+    let high = ("CONSPECTUS_SUMMARIZATION_TRIGGER", "tokens=90000");
+    let off = ("CONSPECTUS_SUMMARIZATION_ENABLED", "false");
+    let file = ("CONSPECTUS_CONFIG", "config.yaml");
+    assert_eq!(outcome(&[file], &[]), "compacted");
+    assert_eq!(outcome(&[high], &["-c", "config.yaml"]), "skipped");
+    assert_eq!(outcome(&[file, high], &[]), "skipped");
+    assert_eq!(
+        outcome(&[file, high], &["--trigger", "tokens=4000"]),
+        "compacted"
+    );
+    // Without a file as well: a command is on unless something says off.
+    assert_eq!(outcome(&[high], &[]), "skipped");
+    assert_eq!(outcome(&[off], &[]), "disabled");
+    assert_eq!(outcome(&[("CONSPECTUS_CONFIG", "")], &[]), "compacted");
+}
+
+#[test]
+fn a_wrong_variable_is_named() {
+    let place = Place::with(&["openai.json"]);
+    let run = |name: &str, value: &str| {
+        let mut command = place.command(&["compact", "openai.json", "-n"]);
+        Ran::of(&command.env(name, value).output().expect("runs"))
+    };
+    run("CONSPECTUS_SUMMARIZATION_KEP", "5").failed(
+        3,
+        "error: CONSPECTUS_SUMMARIZATION_KEP: unknown option, did you mean CONSPECTUS_SUMMARIZATION_KEEP?\n",
+    );
+    run("CONSPECTUS_SUMMARIZATION_MAX_CONTEXT", "3").failed(
+        3,
+        "error: CONSPECTUS_SUMMARIZATION_MAX_CONTEXT: found 3, expected a whole number of at least 16\n",
+    );
+    run("CONSPECTUS_CONFIG", "missing.yaml")
+        .failed(3, "error: missing.yaml: no such file or directory\n");
+    let ran = run("CONSPECTUS_KEEP", "5");
+    assert_eq!(ran.code, 0);
+    assert_eq!(
+        ran.err,
+        "warning: CONSPECTUS_KEEP: is not read, did you mean CONSPECTUS_SUMMARIZATION_KEEP?\n"
+    );
 }

@@ -11,4 +11,5 @@ mod help;
 mod inspect;
 mod outputs;
 mod plan;
+mod redact;
 mod support;

@@ -74,6 +74,7 @@ impl Place {
             .current_dir(self.0.path())
             .env_remove("CLAUDE_CONFIG_DIR")
             .env_remove("CODEX_HOME")
+            .env_remove("CONSPECTUS_CONFIG")
             .env("HOME", self.0.path())
             .stdin(Stdio::null());
         command

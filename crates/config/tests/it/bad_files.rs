@@ -349,3 +349,23 @@ fn small_files_cannot_ask_for_much() {
         error(&laughs)
     );
 }
+
+#[test]
+fn patterns_that_cannot_be_used() {
+    check(
+        "  redact: often",
+        r#"2: summarization.redact: found "often", expected true, false or a map of enabled, patterns or allow"#,
+    );
+    check(
+        "  redact:\n    patterns: [fine, 'a(']",
+        r#"3: summarization.redact.patterns[1]: found "a(", expected a regular expression to search with (unclosed group)"#,
+    );
+    check(
+        "  redact:\n    allow: '['",
+        r#"3: summarization.redact.allow: found "[", expected a list of regular expressions, [] for none"#,
+    );
+    check(
+        "  preset: default\n  redact: {pattern: [a]}",
+        "3: summarization.redact.pattern: unknown option, did you mean redact.patterns?",
+    );
+}

@@ -41,7 +41,7 @@ fn is_deerflow(policy: &Policy) {
     assert_eq!(policy.reached, Reached::AtLeast);
     // "Counts tokens in the message history plus the existing summary_text."
     assert_eq!(policy.counted, Counted::MessagesAndSummary);
-    assert_eq!(policy.usage, UsageRule::Ignore);
+    assert_eq!(policy.usage, UsageRule::Scale);
     // "Static handling rules live in a separate system message."
     assert_eq!(policy.placement, Placement::Front);
     assert_eq!(policy.prune, None);
@@ -193,6 +193,7 @@ fn default_yaml_shows_every_option_at_its_default() {
         "trigger",
         "keep",
         "max_context",
+        "max_request_bytes",
         "output_reserve",
         "prune",
         "when",
@@ -204,6 +205,10 @@ fn default_yaml_shows_every_option_at_its_default() {
         "duplicates",
         "keep_recent_results",
         "strategy",
+        "tool_results",
+        "rolling",
+        "form",
+        "fidelity",
         "model_name",
         "summary_prompt",
         "max_summary_tokens",
@@ -218,6 +223,9 @@ fn default_yaml_shows_every_option_at_its_default() {
         "failures",
         "cooldown_ms",
         "skill_file_read_tool_names",
+        "redact",
+        "patterns",
+        "allow",
         "strict_parity",
     ] {
         assert!(

@@ -2,6 +2,7 @@
 
 mod advice;
 mod bad_files;
+mod environment;
 mod examples;
 mod layers;
 mod models;
@@ -18,6 +19,7 @@ fn model() -> ModelProfile {
         window: Some(100_000),
         max_output: Some(16_000),
         learnt: false,
+        provider: None,
     }
 }
 

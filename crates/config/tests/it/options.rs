@@ -2,9 +2,10 @@
 
 use conspectus_config::Config;
 use conspectus_core::policy::{
-    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
-    TriggerOption,
+    AnswerForm, Clause, Fidelity, KeepOption, OnFailure, Options, Placement, Preset, PruneOption,
+    PruneWhen, Rolling, Strategy, ToolResults, TriggerOption,
 };
+use conspectus_core::redact::RedactOption;
 
 use super::{fraction, messages, options, tokens, warnings};
 
@@ -158,19 +159,25 @@ fn the_other_options() {
         o.summary_prompt = Some("Short:\n{messages}\n".into());
     });
     check(
-        "  strategy: replay\n  placement: system\n  on_failure: error",
+        "  strategy: replay\n  placement: system\n  on_failure: error\n  tool_results: omit\n  rolling: segments\n  \
+         form: sections\n  fidelity: cut",
         |o| {
+            o.tool_results = Some(ToolResults::Omit);
+            o.rolling = Some(Rolling::Segments);
+            o.form = Some(AnswerForm::Sections);
+            o.fidelity = Some(Fidelity::Cut);
             o.strategy = Some(Strategy::Replay);
             o.placement = Some(Placement::System);
             o.on_failure = Some(OnFailure::Error);
         },
     );
     check(
-        "  max_context: 128000\n  output_reserve: 0\n  max_summary_tokens: 900\n  max_retries: 0\n  \
+        "  max_context: 128000\n  max_request_bytes: 9000\n  output_reserve: 0\n  max_summary_tokens: 900\n  max_retries: 0\n  \
          call_timeout_ms: 1000\n  deadline_ms: 2000\n  max_parallel: 1\n  strict_parity: true\n  \
          breaker: {failures: 5, cooldown_ms: 0}",
         |o| {
             o.max_context = Some(128_000);
+            o.max_request_bytes = Some(9_000);
             o.output_reserve = Some(0);
             o.max_summary_tokens = Some(900);
             o.max_retries = Some(0);
@@ -297,4 +304,27 @@ fn what_is_accepted_with_a_warning() {
             "config.yaml:4: summarization.keep: found 20 messages, allowed is less than the 20 messages of trigger[0].messages; lower one or raise the other",
         ],
     );
+}
+
+#[test]
+fn redact() {
+    let redact = |body: &str, expect: RedactOption| {
+        check(&format!("  redact: {body}"), |o| o.redact = expect);
+    };
+    let unsaid = RedactOption::default();
+    redact(
+        "{patterns: ['ACME-[0-9]+', b], allow: [ACME-0+]}",
+        RedactOption {
+            patterns: vec!["ACME-[0-9]+".into(), "b".into()],
+            allow: vec!["ACME-0+".into()],
+            ..unsaid.clone()
+        },
+    );
+    let enabled = |on| RedactOption {
+        enabled: Some(on),
+        ..RedactOption::default()
+    };
+    redact("false", enabled(false));
+    redact("{enabled: yes}", enabled(true));
+    redact("null", unsaid);
 }

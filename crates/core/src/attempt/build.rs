@@ -1,13 +1,16 @@
 //! The records that an attempt commits, measured by one counter over the same parts.
 
+use std::sync::Arc;
+
 use crate::attempt::{Attempt, Snapshot};
 use crate::count::Weight;
 use crate::frame;
 use crate::id::NodeId;
 use crate::outcome::{Measured, Reason};
+use crate::parity;
 use crate::patch::Patch;
 use crate::plan::{Fate, Stay};
-use crate::policy::Placement;
+use crate::policy::{Placement, Preset};
 use crate::project::{self, Shape, dangling, in_prompt};
 use crate::projection::Piece;
 use crate::ranges::NodeRanges;
@@ -36,15 +39,40 @@ impl Snapshot {
         placement: Placement,
         src: Sources<'_>,
     ) -> Weight {
-        if let Some((at, patch)) = in_prompt(&self.branch, summary, durable, placement) {
+        let shown = frame::all_blocks(&self.shown(summary), durable, placement);
+        let stays = |at: Pos| matches!(self.plan.fates[at], Fate::Stays(_));
+        let prompt = in_prompt(&self.branch, &shown, placement);
+        if let Some((at, patch)) = prompt.filter(|(at, _)| stays(*at)) {
             let view = self.branch.view(at);
             let alone = src.counter.message(view, src.texts);
             let with = src.counter.patched(view, src.texts, &[patch]);
             return with.saturating_sub(alone);
         }
-        let blocks = frame::blocks(summary, durable, placement);
-        let weights = blocks.iter().map(|b| src.counter.added_message(&b.text));
+        let weights = shown.iter().map(|b| src.counter.added_message(&b.text));
         weights.sum()
+    }
+
+    /// What is shown when `summary` is in force: it alone, but for what `strict_parity` brings back.
+    fn shown(&self, summary: &str) -> Vec<Arc<str>> {
+        let peer = self.peer();
+        let earlier = match peer {
+            Some(Preset::Nous) => self.summaries.as_slice(),
+            _ => &[],
+        };
+        let shown = |text: &Arc<str>| parity::shown(text, peer);
+        earlier.iter().chain([&summary.into()]).map(shown).collect()
+    }
+
+    /// The original that is followed even where it loses.
+    pub(super) fn peer(&self) -> Option<Preset> {
+        let preset = self.policy.preset;
+        self.policy.follows_peer().then_some(preset)
+    }
+
+    /// Whether answers to a call at `at` are left out when the request is made, as the record in force asks.
+    pub(super) fn is_left_behind(&self, at: Pos) -> bool {
+        let is_peer = self.active.as_ref().is_some_and(|r| r.peer.is_some());
+        self.was_folded(at) && !is_peer
     }
 
     /// Whether the message at `at` was folded before.
@@ -115,6 +143,7 @@ impl Attempt {
         };
         let mut why = self.reasons.clone();
         let closed = dangling(&s.branch, &s.pending).filter(|c| !s.was_folded(c.at));
+        let closed = closed.filter(|_| s.peer().is_none());
         why.extend(closed.map(|c| Reason::DanglingCall(c.id.clone())));
         if after > s.goal.target {
             why.push(Reason::TargetMissed);
@@ -159,7 +188,8 @@ impl Attempt {
             summary,
             durable: "".into(),
             placement,
-            ledger: self.s.ledger.clone(),
+            peer: self.s.peer(),
+            ledger: self.s.ledger.redacted(&self.s.policy.redact),
             measured,
             moment: self.s.moment,
             why,
@@ -199,7 +229,9 @@ impl Attempt {
         let shape = Shape {
             is_folded: &|at| !matches!(s.plan.fates[at], Fate::Stays(_)),
             patches: &self.patches,
-            summary: None,
+            summaries: &[],
+            placement: s.policy.placement,
+            repairs: s.peer().is_none(),
             durable: "",
             pending: &s.pending,
         };

@@ -10,6 +10,7 @@ use crate::outcome::{Outcome, Reason};
 use crate::plan::Fate;
 use crate::planted::{Bug, planted};
 use crate::record::{Author, Summary};
+use crate::redact::Shown;
 use crate::summary::is_silent;
 use crate::thread::Sources;
 use crate::view::MessageView;
@@ -36,18 +37,23 @@ impl Attempt {
         // The history keeps everything, so each digest is made anew from all that is folded, not from the last one.
         let folded = views(&|at| s.was_folded(at) || s.plan.fates[at] == Fate::Goes);
         let kept = views(&|at| matches!(s.plan.fates[at], Fate::Stays(_)));
+        let redact = &s.policy.redact;
+        let texts = Shown::all(src.texts, redact);
+        let ledger = s.ledger.redacted(redact);
         let source = DigestSource {
             kept: &kept,
             beside: &self.durable,
-            ..DigestSource::new(&folded, src.texts, &s.ledger)
+            ..DigestSource::new(&folded, &texts, &ledger)
         };
         let text = digest(&source, budget, src.counter).text;
+        // Shortened and put together it may match what its sources did not.
+        let text = redact.redact(&text);
         if text.trim().is_empty() || !self.is_smaller(&text, src) {
             return self.fail(Outcome::Rejected, self.failure.clone());
         }
         self.summarised(
             Summary {
-                text: text.into(),
+                text: text.as_ref().into(),
                 author: Author::Digest,
             },
             src,
@@ -110,7 +116,8 @@ impl Attempt {
         let room = s.goal.target.saturating_sub(self.without_summary(src));
         let budget = Budget::new(
             s.policy.summary.max_tokens,
-            room.max(DIGEST_FLOOR_TOKENS).min(pays),
+            room.max(DIGEST_FLOOR_TOKENS),
+            pays,
         );
         let is_gone = |ordinal: u64| {
             let at = usize::try_from(ordinal)
@@ -118,8 +125,9 @@ impl Attempt {
                 .filter(|at| *at < s.branch.len());
             at.is_none_or(|at| s.was_folded(at) || !matches!(s.plan.fates[at], Fate::Stays(_)))
         };
+        let ledger = s.ledger.redacted(&s.policy.redact);
         let source = durable::Source {
-            ledger: &s.ledger,
+            ledger: &ledger,
             is_gone: &is_gone,
             next: Next::of(&s.branch, &s.ledger),
         };
@@ -149,8 +157,11 @@ impl Attempt {
     /// A model's text, judged by size.
     ///
     /// # Errors
-    /// It is over its cap or replaces nothing.
+    /// It is over its cap or replaces nothing. The peers do not look.
     pub(super) fn judge(&self, text: &str, src: Sources<'_>) -> Result<(), Failure> {
+        if self.s.peer().is_some() {
+            return Ok(());
+        }
         if src.counter.tokens(src.counter.text(text)) > self.s.policy.summary.max_tokens {
             return Err(Failure::NotASummary(Refusal::TooLong));
         }

@@ -7,6 +7,7 @@
 //! The steps: prune; if that is not enough, summarise (a model by chunks, or the digest); accept; run the
 //! host's hooks; archive; commit. Each file beside this one is one of them.
 
+mod ask;
 mod build;
 mod finish;
 mod prune;
@@ -66,6 +67,8 @@ pub struct Snapshot {
     pub frozen: Arc<[Piece]>,
     /// Where the messages after it begin.
     pub frozen_end: Pos,
+    /// The summaries in force, oldest first.
+    pub summaries: Vec<Arc<str>>,
     /// What the conversation's structure tells.
     pub ledger: Ledger,
     /// Calls that the host still waits for.
@@ -257,6 +260,7 @@ impl Attempt {
 
     /// Tells it what happened.
     pub fn feed(&mut self, now: Millis, input: Input, src: Sources<'_>) {
+        let input = self.s.policy.redact.input(input);
         match (std::mem::replace(&mut self.phase, Phase::Summarise), input) {
             (Phase::Ended(report), _) => self.phase = Phase::Ended(report),
             (phase, Input::Appended(delta)) => {

@@ -42,7 +42,9 @@ impl Pruned {
         let shape = Shape {
             is_folded: &|at| s.was_folded(at),
             patches: &before,
-            summary: None,
+            summaries: &[],
+            placement: s.policy.placement,
+            repairs: s.peer().is_none(),
             durable: "",
             pending: &s.pending,
         };

@@ -3,20 +3,14 @@
 use std::sync::Arc;
 
 use super::{Attempt, Phase};
-use crate::effect::{
-    CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route, SummaryInput,
-    SummaryRequest,
-};
+use crate::effect::{CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route};
 use crate::id::Ident;
-use crate::parity::{self, Given};
+use crate::parity;
 use crate::planted::{Bug, planted};
 use crate::policy::Preset;
-use crate::project;
-use crate::projection::Piece;
 use crate::record::{Author, Summary};
 use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
-use crate::unit::Pos;
 
 /// Summaries of summaries; each level is smaller than the one below.
 const MAX_LEVELS: u32 = 8;
@@ -33,15 +27,17 @@ const LEAST_CHUNK_TOKENS: u64 = 256;
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(super) struct Work {
     candidate: usize,
-    route: Route,
-    chunks: Vec<Chunk>,
+    pub(super) route: Route,
+    pub(super) chunks: Vec<Chunk>,
     states: Vec<State>,
-    level: u32,
+    pub(super) level: u32,
     tries_left: u32,
     tries_made: u32,
     /// Tokens of transcript a call is given.
     chunk_tokens: u64,
-    repair: Option<Refusal>,
+    pub(super) repair: Option<Refusal>,
+    /// The middle was cut out of what it is given, as LangChain does; only under `strict_parity`.
+    pub(super) is_shortened: bool,
     /// The model is given up for this; calls on their way may still end, for the next attempt's sake.
     given_up: Option<Failure>,
 }
@@ -67,14 +63,12 @@ impl Work {
     pub(super) fn new(candidate: usize, attempt: &mut Attempt, src: Sources<'_>) -> Self {
         let route = attempt.s.routes[candidate].clone();
         let summary = &attempt.s.policy.summary;
-        let instruction = attempt.instruction(None);
+        let instruction = attempt.instruction(None, &route, 0, src);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
-        // A peer that trims makes one call of what is left.
-        let trim = summary
-            .trim_tokens
-            .filter(|_| !attempt.s.policy.follows_peer());
         let estimated = route.max_input - route.max_input / SPARE;
-        let most = estimated.min(trim.unwrap_or(u64::MAX));
+        let most = estimated.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        // A peer makes one call of what is left, whatever it holds.
+        let most = attempt.s.peer().map_or(most, |_| u64::MAX / 4);
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
@@ -86,6 +80,7 @@ impl Work {
             tries_left: summary.max_retries,
             tries_made: 0,
             repair: None,
+            is_shortened: false,
             given_up: None,
         };
         work.plan(&attempt.passages(src), attempt, src);
@@ -101,12 +96,13 @@ impl Work {
 
     fn plan(&mut self, passages: &[Passage], attempt: &mut Attempt, src: Sources<'_>) {
         if self.route.replay && self.level == 0 {
-            let key = Ident::of(&attempt.instruction(None)).then(attempt.s.branch.prefix());
+            let instruction = attempt.instruction(None, &self.route, self.level, src);
+            let key = Ident::of(&instruction).then(attempt.s.branch.prefix());
             self.chunks = vec![Chunk {
                 text: "".into(),
                 key,
             }];
-            let tokens = attempt.replay_tokens(&attempt.instruction(None), src);
+            let tokens = attempt.replay_tokens(&instruction, src);
             // A conversation that does not fit its own model any more cannot be replayed to it. A repaired
             // instruction is longer.
             if tokens + OVERHEAD_TOKENS > self.route.max_input {
@@ -114,9 +110,16 @@ impl Work {
             }
         }
         if !(self.route.replay && self.level == 0) {
-            let salt = Ident::of(self.route.model.as_deref().unwrap_or(""))
-                .then(Ident::of(&attempt.instruction(None)));
-            self.chunks = summary::chunks(passages, self.chunk_tokens, src.counter, salt);
+            let salt = Ident::of(self.route.model.as_deref().unwrap_or("")).then(Ident::of(
+                &attempt.instruction(None, &self.route, self.level, src),
+            ));
+            self.chunks = summary::chunks(
+                passages,
+                self.chunk_tokens,
+                src.counter,
+                salt,
+                &attempt.redactor(),
+            );
         }
         self.states = vec![State::Asked; self.chunks.len()];
         attempt
@@ -174,103 +177,23 @@ impl Attempt {
         started
     }
 
-    fn request(&self, work: &Work, at: usize, src: Sources<'_>) -> SummaryRequest {
-        let instruction = self.instruction(work.repair);
-        let max_output_tokens = self.s.policy.summary.max_tokens.min(work.route.max_output);
-        let (input, input_tokens) = if work.route.replay && work.level == 0 {
-            let tokens = self.replay_tokens(&instruction, src);
-            let conversation = self.conversation();
-            (
-                SummaryInput::Replay {
-                    conversation,
-                    instruction: instruction.into(),
-                },
-                tokens,
-            )
-        } else {
-            let document = summary::document(&work.chunks[at]);
-            let weight = src.counter.added_message(&document) + src.counter.text(&instruction);
-            let input = SummaryInput::Transcript {
-                system: instruction.into(),
-                document: document.into(),
-            };
-            (input, src.counter.tokens(weight))
+    /// What a peer does after the provider said that it was too much: LangChain cuts the middle out, once.
+    fn shrink_as(&self, peer: Preset, work: &mut Work, src: Sources<'_>) -> bool {
+        let [chunk] = work.chunks.as_mut_slice() else {
+            return false;
         };
-        SummaryRequest {
-            input,
-            input_tokens,
-            max_output_tokens,
+        if peer != Preset::Langchain || work.is_shortened || work.route.replay {
+            return false;
         }
-    }
-
-    /// What the conversation and the instruction behind it hold, whatever part of it the policy counts.
-    fn replay_tokens(&self, instruction: &str, src: Sources<'_>) -> u64 {
-        let size = &self.s.size;
-        size.tokens.max(size.request) + src.counter.tokens(src.counter.text(instruction))
-    }
-
-    /// The conversation as it was sent last, patches included.
-    fn conversation(&self) -> Arc<[Piece]> {
-        let s = &self.s;
-        let tail = (s.frozen_end..s.branch.len())
-            .filter_map(|at| project::tail_piece(&s.branch, at, &|at| s.was_folded(at), &s.live));
-        s.frozen.iter().cloned().chain(tail).collect()
-    }
-
-    fn instruction(&self, repair: Option<Refusal>) -> String {
-        let s = &self.s.policy.summary;
-        let mut text =
-            summary::instruction(s.prompt.as_deref(), self.s.focus.as_deref(), s.max_tokens);
-        if let Some(refusal) = repair {
-            text.push_str(&summary::repair(refusal));
-        }
-        text
-    }
-
-    /// The summary so far and one passage for each unit that goes.
-    fn passages(&self, src: Sources<'_>) -> Vec<Passage> {
-        let s = &self.s;
-        let before = s.active.as_ref().and_then(|r| r.summary.as_ref());
-        let mut passages: Vec<Passage> = before
-            .map(|summary| Passage(format!("earlier summary: {}\n", summary.text).into()))
-            .into_iter()
-            .collect();
-        let mut going: Vec<_> = s.plan.going().collect();
-        if let Some(given) = self.given(&going, src) {
-            going = given.messages;
-            if !given.earlier {
-                passages.clear();
-            }
-        }
-        passages.extend(summary::passages(&s.branch, &going, src.texts, |at| {
-            self.patches_at(at)
-        }));
-        if planted(Bug::CoverageHole) && passages.len() > 1 {
-            passages.pop();
-        }
-        passages
-    }
-
-    /// What the preset's original would give its summariser, where it is followed and gives less than all.
-    fn given(&self, going: &[Pos], src: Sources<'_>) -> Option<Given> {
-        let s = &self.s;
-        let weight = |at: &Pos| {
-            src.counter
-                .patched(s.branch.view(*at), src.texts, self.patches_at(*at))
+        work.is_shortened = true;
+        let Some(text) = parity::shortened(&chunk.text, work.route.max_input, src.counter) else {
+            return false;
         };
-        let tokens = |some: &[Pos]| src.counter.tokens(some.iter().map(weight).sum());
-        let trim = s.policy.summary.trim_tokens;
-        self.s
-            .policy
-            .follows_peer()
-            .then(|| parity::given(&s.branch, going, &tokens, trim, s.policy.preset))?
-    }
-
-    /// The summary that LangChain's middleware takes without a call when its trimming leaves nothing.
-    pub(super) fn canned(&self, src: Sources<'_>) -> Option<&'static str> {
-        let going: Vec<_> = self.s.plan.going().collect();
-        let is_empty = self.given(&going, src)?.messages.is_empty();
-        is_empty.then_some(parity::NOTHING_LEFT)
+        let key = chunk.key.then(Ident::of(&text));
+        let text = text.into();
+        *chunk = Chunk { text, key };
+        work.states = vec![State::Ready];
+        true
     }
 
     /// Something happened to a call or the cache.
@@ -297,16 +220,7 @@ impl Attempt {
     }
 
     fn replied(&mut self, mut work: Work, at: usize, now: Millis, reply: &Reply, src: Sources<'_>) {
-        let accepted = match summary::accept(reply) {
-            // LangChain's middleware takes it.
-            Err(Refusal::Blank)
-                if self.s.policy.follows_peer() && self.s.policy.preset == Preset::Langchain =>
-            {
-                Ok("")
-            }
-            accepted => accepted,
-        };
-        match accepted {
+        match self.read(&work, at, reply, src) {
             Ok(text) => {
                 let text: Arc<str> = text.into();
                 self.outbox
@@ -328,7 +242,15 @@ impl Attempt {
                     None => self.after_chunk(work, now, src),
                 }
             }
-            Err(refusal) => self.call_failed(work, at, now, Failure::NotASummary(refusal), src),
+            Err(refusal) => {
+                // What is wrong and too long is first of all too long.
+                let failure = match refusal {
+                    Refusal::Echo | Refusal::Unrelated => self.judge(&reply.text, src).err(),
+                    _ => None,
+                };
+                let failure = failure.unwrap_or(Failure::NotASummary(refusal));
+                self.call_failed(work, at, now, failure, src);
+            }
         }
     }
 
@@ -345,12 +267,13 @@ impl Attempt {
             }
         }
         let joined = parts.join("\n\n");
-        match self.judge(&joined, src) {
+        let finished = self.finished(&joined, src);
+        match self.judge(&finished, src) {
             Ok(()) => {
                 let author = Author::Model(work.route.model.clone());
                 self.summarised(
                     Summary {
-                        text: joined.into(),
+                        text: finished.into(),
                         author,
                     },
                     src,
@@ -360,10 +283,7 @@ impl Attempt {
                 if parts.len() > 1 && work.level < MAX_LEVELS && work.condenses(&joined, src) =>
             {
                 work.level += 1;
-                let passages: Vec<_> = parts
-                    .into_iter()
-                    .map(|p| Passage(format!("earlier summary: {p}\n").into()))
-                    .collect();
+                let passages: Vec<_> = parts.into_iter().map(|p| Passage::earlier(&p)).collect();
                 work.plan(&passages, self, src);
                 self.phase = Phase::Working(Box::new(work));
             }
@@ -384,7 +304,14 @@ impl Attempt {
             work.states[at] = State::Failed;
             return self.pass_on(work, src);
         }
-        if failure.is_context_overflow() && work.shrink(&failure) {
+        if failure.is_context_overflow()
+            && let Some(peer) = self.s.peer()
+            && self.shrink_as(peer, &mut work, src)
+        {
+            self.phase = Phase::Working(Box::new(work));
+            return;
+        }
+        if failure.is_context_overflow() && self.s.peer().is_none() && work.shrink(&failure) {
             self.outbox
                 .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
             work.level = 0;

@@ -99,48 +99,6 @@ impl TokenCounter for LangChain {
     }
 }
 
-/// LangChain's correction by reported usage (`use_usage_metadata_scaling`): the total of `messages` with
-/// their LangChain weights, after `before` tokens of tool definitions.
-///
-/// The last assistant message with a reported total sets the factor: that total by the count up to there,
-/// kept within [1.0, 1.25], so it never lowers. There is no scaling unless all assistant messages (after
-/// the first one that has one) name the same provider. [`crate::view::Usage::provider`] is read also where
-/// no total was reported.
-pub fn scaled_total<'a>(
-    messages: impl IntoIterator<Item = (&'a MessageView, Weight)>,
-    before: u64,
-) -> u64 {
-    let mut total = before;
-    let mut count = 0;
-    let mut provider = None;
-    let mut mixed = false;
-    let mut reported = None;
-    for (message, weight) in messages {
-        total += weight;
-        count += 1;
-        if message.role != Role::Assistant {
-            continue;
-        }
-        let usage = message.usage.as_ref();
-        let named = usage.and_then(|u| u.provider.as_deref());
-        if provider.is_none() {
-            provider = named;
-        } else if named != provider {
-            mixed = true;
-        }
-        if let Some(tokens) = usage.and_then(|u| u.reported_total) {
-            reported = Some((tokens, total));
-        }
-    }
-    match reported {
-        Some((tokens, counted)) if count > 1 && provider.is_some() && !mixed && counted > 0 => {
-            let factor = (tokens as f64 / counted as f64).clamp(1.0, 1.25);
-            (total as f64 * factor).ceil() as u64
-        }
-        _ => total,
-    }
-}
-
 /// One message and its texts.
 struct Measure<'a> {
     message: &'a MessageView,

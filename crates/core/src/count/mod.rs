@@ -44,10 +44,12 @@ mod bytes4;
 mod estimator;
 mod langchain;
 mod pyspell;
+mod scaling;
 
 pub use bytes4::{Bytes4, Words};
 pub use estimator::Estimator;
-pub use langchain::{LangChain, scaled_total};
+pub use langchain::LangChain;
+pub use scaling::{Scaling, scaled_total};
 
 use std::fmt;
 use std::sync::Arc;

@@ -23,7 +23,8 @@ use crate::ledger::{Ledger, Row};
 use crate::view::{MessageView, Texts};
 
 pub(crate) use noise::said;
-pub(crate) use sentence::{cut_end, is_dense};
+pub(crate) use scan::{EntityKind, entities};
+pub(crate) use sentence::{cut_end, is_dense, words};
 
 /// What is digested.
 #[derive(Clone, Copy)]

@@ -33,13 +33,14 @@ pub struct Budget {
 
 impl Budget {
     /// The shares of a summary's cap. A compaction that would only pay without the rules does not pay, so they are
-    /// not made to fit; other facts take at most half of `room`, what the rules take included.
-    pub fn new(summary_cap: u64, room: u64) -> Self {
+    /// not made to fit; other facts take at most half of `room` and a quarter of what `pays`, what the rules take
+    /// included, so that the summary has the rest.
+    pub fn new(summary_cap: u64, room: u64, pays: u64) -> Self {
         let share = |percent: u64| summary_cap.saturating_mul(percent) / 100;
         Self {
             rules: share(RULES_SHARE),
             facts: share(FACTS_SHARE),
-            shared: room / 2,
+            shared: (room / 2).min(pays / 4),
         }
     }
 }

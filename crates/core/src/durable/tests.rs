@@ -98,7 +98,7 @@ fn what_the_request_shows_is_not_shown_twice() {
         is_gone: &|message| message == 0,
         next: Next::Continue,
     };
-    let budget = Budget::new(2_000, 10_000);
+    let budget = Budget::new(2_000, 10_000, 10_000);
     let text: Arc<str> = render(&source, budget, &Estimator::new()).into();
     assert!(text.contains("a.rs") && !text.contains("b.rs"), "{text}");
 }

@@ -14,6 +14,7 @@ mod constraint;
 mod fact;
 mod outcome;
 mod patch;
+mod redact;
 mod report;
 mod row;
 mod shell;

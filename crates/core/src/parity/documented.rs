@@ -16,7 +16,8 @@ use crate::policy::{
     Clause, KeepOption, ModelProfile, Options, Policy, Preset, PruneOption, TriggerOption,
 };
 use crate::projection::{BlockKind, Piece};
-use crate::thread::{Decision, Manual, Sources, Thread};
+use crate::thread::{Decision, Manual, Size, Sources, Thread};
+use crate::view::Usage;
 
 type Model = Box<dyn Fn(usize) -> Result<Reply, Failure>>;
 
@@ -45,7 +46,11 @@ impl Peer {
             enabled: Some(true),
             ..options.clone()
         };
-        let policy = Policy::resolve(&options, &ModelProfile::default()).unwrap();
+        let model = ModelProfile {
+            provider: Some("openai".into()),
+            ..ModelProfile::default()
+        };
+        let policy = Policy::resolve(&options, &model).unwrap();
         let policy = policy.policy;
         Self {
             said: Conversation::parse(&[]),
@@ -71,6 +76,24 @@ impl Peer {
         }
     }
 
+    /// Says the line, a reply that `provider` reports as `total` tokens.
+    fn say_reported(&mut self, line: &str, total: u64, provider: Option<&str>) {
+        self.said.push(line);
+        let mut view = self.said.views().last().unwrap().clone();
+        view.usage = Some(Usage {
+            reported_total: Some(total),
+            provider: provider.map(Into::into),
+            ..Usage::default()
+        });
+        let (texts, counter) = (&self.said, self.counter.as_ref());
+        self.thread.append([view], Sources { texts, counter });
+    }
+
+    fn size(&self) -> Size {
+        let (texts, counter) = (&self.said, self.counter.as_ref());
+        self.thread.size(Sources { texts, counter })
+    }
+
     /// What happens before the next call of the model.
     fn check(&mut self) -> Report {
         let routes = [Route {
@@ -78,6 +101,7 @@ impl Peer {
             replay: self.thread.policy().preset == Preset::Nous,
             max_input: 90_000,
             max_output: 4_000,
+            takes_schema: false,
         }];
         let (texts, counter) = (&self.said, self.counter.as_ref());
         match self
@@ -98,6 +122,7 @@ impl Peer {
                 replay: false,
                 max_input: 90_000,
                 max_output: 4_000,
+                takes_schema: false,
             }],
             ..Manual::default()
         };
@@ -172,6 +197,16 @@ impl Peer {
                 .cloned()
                 .collect::<Vec<_>>(),
         )
+    }
+
+    /// The texts that show summaries.
+    fn blocks(&self) -> Vec<Arc<str>> {
+        let projection = self.thread.projection();
+        let pieces = projection.pieces().filter_map(|piece| match piece {
+            Piece::Insert(block) if block.kind == BlockKind::Summary => Some(block.text.clone()),
+            _ => None,
+        });
+        pieces.collect()
     }
 
     fn summary(&self) -> String {

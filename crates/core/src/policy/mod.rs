@@ -10,9 +10,10 @@ mod resolve;
 mod tests;
 mod window;
 
+pub use crate::summary::Fidelity;
 pub use options::{
-    Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen, Strategy,
-    TriggerOption,
+    AnswerForm, Clause, KeepOption, OnFailure, Options, Placement, Preset, PruneOption, PruneWhen,
+    Rolling, Strategy, ToolResults, TriggerOption,
 };
 pub use presets::{
     ASSUMED_WINDOW, DefaultCounter, DefaultKeep, DefaultTrigger, PresetValues, SKILL_READ_TOOLS,
@@ -24,6 +25,8 @@ pub use window::MIN_WINDOW;
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
+
+use crate::redact::Redactor;
 
 /// Where the size of the window is known from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -48,6 +51,8 @@ pub struct ModelProfile {
     pub max_output: Option<u64>,
     /// Whether `window` was learnt from an error.
     pub learnt: bool,
+    /// Its provider, as replies name it (`response_metadata.model_provider`).
+    pub provider: Option<Arc<str>>,
 }
 
 /// A trigger clause in numbers: reached when all of its sizes are reached.
@@ -87,8 +92,8 @@ pub enum Counted {
 pub enum UsageRule {
     /// The last valid report anchors the size; only what came after it is estimated.
     Anchor,
-    /// LangChain's scaling of the estimate by the last reported total ([`scaled_total`](crate::count::scaled_total)).
-    /// The trigger does not read it yet: it counts as [`UsageRule::Ignore`] does.
+    /// LangChain's scaling of the estimate by the last reported total ([`Scaling`](crate::count::Scaling)); the
+    /// newest reply's own total reaches a trigger too, where the model's provider is known to have written it.
     Scale,
     /// Not at all.
     Ignore,
@@ -166,6 +171,14 @@ pub struct SummaryPolicy {
     pub max_parallel: u32,
     /// After every model failed.
     pub on_failure: OnFailure,
+    /// How tool results stand in a transcript.
+    pub tool_results: ToolResults,
+    /// What becomes of the summary so far.
+    pub rolling: Rolling,
+    /// How the model gives its answer.
+    pub form: AnswerForm,
+    /// What happens to a line of the summary that its source does not bear out.
+    pub fidelity: Fidelity,
 }
 
 /// When repeated automatic failure stops further tries.
@@ -190,6 +203,8 @@ pub struct Policy {
     pub window_source: WindowSource,
     /// Tokens of the window that belong to the reply.
     pub output_reserve: u64,
+    /// Bytes that one request may have; `None`: whatever the server takes.
+    pub max_request_bytes: Option<u64>,
     /// Any of these starts a compaction; empty: never by itself.
     pub triggers: Vec<Threshold>,
     /// From here on a compaction may run in the background.
@@ -200,6 +215,9 @@ pub struct Policy {
     pub counted: Counted,
     /// How reported usage takes part.
     pub usage: UsageRule,
+    /// The model's provider, as replies name it.
+    #[serde(default)]
+    pub provider: Option<Arc<str>>,
     /// The counter, unless the host gave one.
     pub counter: CounterChoice,
     /// What stays.
@@ -216,6 +234,9 @@ pub struct Policy {
     pub breaker: Breaker,
     /// Tools whose reads of skill files are recorded; empty turns it off.
     pub skill_read_tools: Vec<Arc<str>>,
+    /// Takes secrets out of summary requests, summaries, records, failures and events. On in every preset.
+    #[serde(default)]
+    pub redact: Redactor,
     /// What the peer does even where it loses.
     pub strict_parity: bool,
 }

@@ -4,6 +4,9 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+use crate::redact::RedactOption;
+use crate::summary::Fidelity;
+
 /// A set of defaults and meanings. See `docs/configuration.md` for the whole table.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -133,6 +136,41 @@ pub enum OnFailure {
     Error,
 }
 
+/// How tool results stand in a transcript.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ToolResults {
+    /// As they are (shortened where they were shortened).
+    #[default]
+    Include,
+    /// The beginning and the end of long ones.
+    Excerpt,
+    /// Only that there was one, and how long it was.
+    Omit,
+}
+
+/// What becomes of the summary so far when more is folded.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Rolling {
+    /// It is read with everything since, and written anew.
+    #[default]
+    Rewrite,
+    /// It stays as it is and a further segment is added; written anew only when both would be too long.
+    Segments,
+}
+
+/// How the model gives its answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnswerForm {
+    /// As named fields where the model can be held to a JSON schema, else as sections of text.
+    #[default]
+    Fields,
+    /// As sections of text.
+    Sections,
+}
+
 /// Everything that can be asked for. Every field may be left out; the preset fills it.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(default)]
@@ -153,6 +191,14 @@ pub struct Options {
     pub trim_tokens: Option<Option<u64>>,
     /// How the model is asked.
     pub strategy: Option<Strategy>,
+    /// How tool results stand in a transcript.
+    pub tool_results: Option<ToolResults>,
+    /// What becomes of the summary so far.
+    pub rolling: Option<Rolling>,
+    /// How the model gives its answer.
+    pub form: Option<AnswerForm>,
+    /// What happens to a line of the summary that its source does not bear out.
+    pub fidelity: Option<Fidelity>,
     /// Pruning.
     pub prune: PruneOption,
     /// Where the summary is shown.
@@ -175,12 +221,16 @@ pub struct Options {
     pub breaker_cooldown_ms: Option<u64>,
     /// The window, where the host knows better than the model's profile.
     pub max_context: Option<u64>,
+    /// Bytes that one request may have.
+    pub max_request_bytes: Option<u64>,
     /// Tokens of the window that belong to the reply.
     pub output_reserve: Option<u64>,
     /// Tools whose reads of skill files are recorded.
     pub skill_read_tools: Option<Vec<Arc<str>>>,
     /// The model's provider counts Anthropic's way (3.3 characters a token in the parity presets).
     pub anthropic: bool,
+    /// What counts as a secret.
+    pub redact: RedactOption,
     /// What the peer does even where it loses.
     pub strict_parity: bool,
 }

@@ -4,7 +4,8 @@
 //! [`Policy::resolve`](super::Policy::resolve) reads the row and fills in the window.
 
 use super::{
-    Counted, OnFailure, Options, Placement, Preset, Prune, PruneWhen, Reached, Strategy, UsageRule,
+    AnswerForm, Counted, Fidelity, OnFailure, Options, Placement, Preset, Prune, PruneWhen,
+    Reached, Strategy, UsageRule,
 };
 
 /// The window that is assumed when nobody knows the model's, in tokens.
@@ -81,6 +82,10 @@ pub struct PresetValues {
     pub placement: Placement,
     /// `on_failure`.
     pub on_failure: OnFailure,
+    /// `form`.
+    pub form: AnswerForm,
+    /// `fidelity`.
+    pub fidelity: Fidelity,
     /// The summary's cap before it is fitted to trigger and window.
     pub max_summary_tokens: u64,
     /// `max_retries`.
@@ -123,6 +128,8 @@ const DEFAULT: PresetValues = PresetValues {
     strategy: Strategy::Auto,
     placement: Placement::Frozen,
     on_failure: OnFailure::Digest,
+    form: AnswerForm::Fields,
+    fidelity: Fidelity::Flag,
     max_summary_tokens: 4096,
     max_retries: 2,
     strict: true,
@@ -146,6 +153,8 @@ const LANGCHAIN: PresetValues = PresetValues {
     strategy: Strategy::Transcript,
     placement: Placement::Message,
     on_failure: OnFailure::Error,
+    form: AnswerForm::Sections,
+    fidelity: Fidelity::Off,
     max_summary_tokens: 4096,
     max_retries: 2,
     strict: false,
@@ -158,7 +167,6 @@ const DEERFLOW: PresetValues = PresetValues {
     trigger: DefaultTrigger::Required,
     empty_trigger_is_never: false,
     counted: Counted::MessagesAndSummary,
-    usage: UsageRule::Ignore,
     placement: Placement::Front,
     on_failure: OnFailure::Unchanged,
     max_summary_tokens: 1500,
@@ -184,6 +192,8 @@ const NOUS: PresetValues = PresetValues {
     strategy: Strategy::Replay,
     placement: Placement::System,
     on_failure: OnFailure::Unchanged,
+    form: AnswerForm::Sections,
+    fidelity: Fidelity::Off,
     max_summary_tokens: 1000,
     max_retries: 0,
     strict: false,

@@ -155,7 +155,7 @@ impl Conflict {
 }
 
 /// Options that no policy follows from. Nothing runs until the option that [`PolicyError::at`] names is changed.
-#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PolicyError {
     /// A number that the option does not take.
@@ -196,6 +196,14 @@ pub enum PolicyError {
         "strategy: found replay with another model for summaries, which would be sent the raw conversation; use strategy: transcript, leave the model out, or take preset: nous"
     )]
     ReplayElsewhere,
+    /// A pattern of secrets that cannot be used.
+    #[error("{at}: found a pattern that is no regular expression to search with: {reason}")]
+    BadPattern {
+        /// Which one: the list, and its place there.
+        at: At,
+        /// What is wrong with it.
+        reason: Arc<str>,
+    },
     /// Two options contradict each other.
     #[error(transparent)]
     Conflict(#[from] Conflict),
@@ -206,6 +214,7 @@ impl PolicyError {
     pub fn at(&self) -> At {
         match self {
             PolicyError::OutOfRange { at, .. }
+            | PolicyError::BadPattern { at, .. }
             | PolicyError::EmptyClause { at }
             | PolicyError::UnknownWindow { at } => *at,
             PolicyError::NoTrigger { .. } => At::option("trigger"),

@@ -9,6 +9,7 @@ use super::{
     Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy, SummaryPolicy,
     Threshold, TriggerOption, Unit,
 };
+use crate::redact::{BadPattern, Redactor};
 
 /// No summary is capped below this unless asked for: nothing useful is shorter.
 const MIN_SUMMARY_TOKENS: u64 = 64;
@@ -100,11 +101,16 @@ impl<'a> Resolver<'a> {
             window: self.window.tokens,
             window_source: self.window.source,
             output_reserve: self.window.reserve,
+            max_request_bytes: positive(
+                At::option("max_request_bytes"),
+                self.options.max_request_bytes,
+            )?,
             triggers,
             soft_tokens,
             reached: self.preset.reached,
             counted: self.preset.counted,
             usage: self.preset.usage,
+            provider: self.model.provider.clone(),
             counter: counter(self.preset.counter, options.anthropic),
             keep,
             prune,
@@ -113,6 +119,7 @@ impl<'a> Resolver<'a> {
             minimum_gain_permille: if peer_losses(options) { 0 } else { 100 },
             breaker,
             skill_read_tools: skill_read_tools(options),
+            redact: Redactor::new(&options.redact).map_err(bad_pattern)?,
             strict_parity: options.strict_parity,
         };
         Ok(Resolved {
@@ -350,10 +357,7 @@ impl<'a> Resolver<'a> {
             model: options.model.clone(),
             prompt: options.summary_prompt.clone(),
             max_tokens: self.summary_cap(triggers)?,
-            trim_tokens: positive(
-                At::option("trim_tokens_to_summarize"),
-                options.trim_tokens.unwrap_or(self.preset.trim_tokens),
-            )?,
+            trim_tokens: positive(At::option("trim_tokens_to_summarize"), trim_tokens(options))?,
             max_retries,
             call_timeout_ms: at_least_one(
                 "call_timeout_ms",
@@ -363,6 +367,10 @@ impl<'a> Resolver<'a> {
             deadline_ms: at_least_one("deadline_ms", options.deadline_ms, DEADLINE_MS)?,
             max_parallel: at_least_one("max_parallel", options.max_parallel, MAX_PARALLEL)?,
             on_failure: options.on_failure.unwrap_or(self.preset.on_failure),
+            tool_results: options.tool_results.unwrap_or_default(),
+            rolling: options.rolling.unwrap_or_default(),
+            form: options.form.unwrap_or(self.preset.form),
+            fidelity: options.fidelity.unwrap_or(self.preset.fidelity),
         })
     }
 
@@ -447,6 +455,15 @@ fn skill_read_tools(options: &Options) -> Vec<Arc<str>> {
     }
 }
 
+/// deer-flow's factory passes over an explicit nothing, so that it trims all the same.
+fn trim_tokens(options: &Options) -> Option<u64> {
+    let unsaid = options.preset.values().trim_tokens;
+    match options.trim_tokens {
+        Some(None) if peer_losses(options) && options.preset == Preset::Deerflow => unsaid,
+        said => said.unwrap_or(unsaid),
+    }
+}
+
 /// Whether the peer's behaviour is wanted even where it loses.
 fn peer_losses(options: &Options) -> bool {
     options.strict_parity && options.preset != Preset::Default
@@ -468,6 +485,17 @@ fn tenths(of: u64, n: u64) -> u64 {
 /// A fraction (0 to 1) of a number, rounded down as Python's `int(of * fraction)`. The cast saturates.
 fn share_of(of: u64, fraction: f64) -> u64 {
     ((of as f64 * fraction) as u64).min(of)
+}
+
+fn bad_pattern(bad: BadPattern) -> PolicyError {
+    let at = At {
+        clause: Some(bad.index),
+        ..At::option(bad.list.name())
+    };
+    PolicyError::BadPattern {
+        at,
+        reason: bad.reason,
+    }
 }
 
 fn positive(at: At, value: Option<u64>) -> Result<Option<u64>, PolicyError> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::marker::{duplicate_media, duplicate_text, reference};
+use super::marker::{duplicate_media, duplicate_text, reference_to};
 use super::plan::Item;
 use crate::id::Ident;
 use crate::patch::{Patch, PatchCause, Site};
@@ -10,6 +10,9 @@ use crate::view::{MediaKind, MessageView, PartKind, PartRef, Texts};
 
 /// Shorter answers are not worth a pointer. Bytes.
 const LONG: u32 = 512;
+
+/// How much of two texts of one length is compared before all of them are read. Bytes.
+const HEAD: usize = 64;
 
 /// What is compared: equal kinds of content only.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -41,30 +44,43 @@ pub(super) fn duplicates(
         .enumerate()
         .flat_map(|(index, item)| candidates(index, item))
         .collect();
-    let mut of_length: BTreeMap<(Class, u32), u32> = BTreeMap::new();
-    for copy in &copies {
-        *of_length.entry((copy.class, copy.len)).or_default() += 1;
-    }
+    // Most have a length of their own, or at least begin otherwise: only the rest is read.
+    let copies = shared(copies, |copy| (copy.class, copy.len));
+    let copies = shared(copies, |copy| {
+        let head = texts.head(at(window, copy), HEAD);
+        (copy.class, copy.len, head)
+    });
     let mut groups: BTreeMap<(Class, Ident), Vec<&Copy<'_>>> = BTreeMap::new();
-    for copy in copies
-        .iter()
-        .filter(|copy| of_length[&(copy.class, copy.len)] > 1)
-    {
+    for copy in &copies {
         let text = texts.text(at(window, copy));
         let group = groups.entry((copy.class, Ident::of(&text))).or_default();
         group.push(copy);
     }
     let mut patches: BTreeMap<usize, Vec<Patch>> = BTreeMap::new();
-    for group in groups.values() {
+    for ((_, ident), group) in &groups {
         let Some((newest, older)) = group.split_last() else {
             continue;
         };
         for copy in older.iter().filter(|copy| may_go(copy.index, copy.part)) {
-            let patch = pointer(copy, newest, &texts.text(at(window, copy)));
+            let patch = pointer(copy, newest, &texts.text(at(window, copy)), *ident);
             patches.entry(copy.index).or_default().extend(patch);
         }
     }
     patches
+}
+
+/// Those whose key others have too, in order.
+fn shared<'a, K: Ord>(copies: Vec<Copy<'a>>, key: impl Fn(&Copy<'a>) -> K) -> Vec<Copy<'a>> {
+    let keys: Vec<K> = copies.iter().map(key).collect();
+    let mut times: BTreeMap<&K, u32> = BTreeMap::new();
+    for key in &keys {
+        *times.entry(key).or_default() += 1;
+    }
+    let of_many = copies.into_iter().zip(&keys);
+    of_many
+        .filter(|(_, key)| times[key] > 1)
+        .map(|(copy, _)| copy)
+        .collect()
 }
 
 fn at(window: &[Item<'_>], copy: &Copy<'_>) -> PartRef {
@@ -109,9 +125,9 @@ fn answered_by(message: &MessageView, part: usize) -> &str {
     }
 }
 
-/// Replaces `copy`, whose text is `text`. `None` when nothing would be gained.
-fn pointer(copy: &Copy<'_>, newest: &Copy<'_>, text: &str) -> Option<Patch> {
-    let reference = reference(text);
+/// Replaces `copy`, whose text is `text` with the digest `ident`. `None` when nothing would be gained.
+fn pointer(copy: &Copy<'_>, newest: &Copy<'_>, text: &str, ident: Ident) -> Option<Patch> {
+    let reference = reference_to(ident);
     let marker = match copy.media {
         Some(kind) => duplicate_media(&reference, kind),
         None => {

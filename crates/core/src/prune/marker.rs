@@ -8,7 +8,12 @@ const DIGITS: usize = 12;
 
 /// The reference of a cut: found again by a look-up in the records' patches.
 pub(super) fn reference(removed: &str) -> String {
-    [PREFIX, &Ident::of(removed).short(DIGITS)].concat()
+    reference_to(Ident::of(removed))
+}
+
+/// The same, where the digest of what is cut is known.
+pub(super) fn reference_to(removed: Ident) -> String {
+    [PREFIX, &removed.short(DIGITS)].concat()
 }
 
 /// The first reference of a pruned text in `text`, such as `cx-0123456789ab`.

@@ -425,3 +425,32 @@ proptest! {
         prop_assert_eq!(tail, later.patches);
     }
 }
+
+/// Neither the same length nor the same beginning makes two answers one.
+#[test]
+fn answers_that_only_begin_alike_are_both_sent() {
+    let mut memory = Memory::new();
+    let begins = "the same line at the beginning of every answer\n".repeat(20);
+    let (one, other) = (format!("{begins} 1"), format!("{begins} 2"));
+    let answers = [&one, &other, &one, &other, &one];
+    let messages: Vec<MessageView> = answers
+        .iter()
+        .enumerate()
+        .flat_map(|(n, answer)| {
+            let id = format!("c{n}");
+            turn(&mut memory, &id, "{}", vec![result(&id, answer)])
+        })
+        .collect();
+    let plan = run(&messages, &memory, &limits(8192, 0, 0));
+    assert_eq!(shape(&plan), "1:0 dup, 3:0 dup, 5:0 dup");
+    for (index, newest) in [(0, "c4"), (1, "c3"), (2, "c4")] {
+        let (at, patches) = &plan.patches[index];
+        let text = after(&memory, &messages[*at], patches, 0);
+        assert!(
+            text.contains(&format!("the later answer to {newest} ")),
+            "{text}"
+        );
+    }
+    let two = run(&messages[..4], &memory, &limits(8192, 0, 0));
+    assert_eq!(shape(&two), "");
+}

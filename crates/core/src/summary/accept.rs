@@ -1,14 +1,49 @@
-//! A summary is accepted, not assumed.
+//! A summary is accepted, not assumed: what is wrong with a reply is found here, by its own text and by what
+//! the model was given. Size is judged later, against what it replaces.
 
+use std::collections::BTreeSet;
+
+use super::form;
+use super::transcript::EARLIER;
+use crate::digest::{EntityKind, entities, words};
 use crate::effect::{Finish, Refusal, Reply};
 use crate::planted::{Bug, planted};
 
-/// The summary's text, or why the reply is none. Size is judged later, against what it replaces.
+/// A text this short may repeat itself.
+const LOOP_CHARS: usize = 120;
+/// What the messages of a transcript begin with.
+const SPEAKERS: [&str; 8] = [
+    EARLIER,
+    "user: ",
+    "assistant: ",
+    "assistant calls ",
+    "result",
+    "host: ",
+    "system: ",
+    "tool: ",
+];
+/// Windows of this many characters are compared to find a loop.
+const WINDOW_CHARS: usize = 12;
+/// A shorter reply may quote what it was given as a whole.
+const ECHO_BYTES: usize = 200;
+/// A shorter reply need not name anything.
+const TELLING_BYTES: usize = 400;
+/// A source with fewer names does not oblige a summary to name one.
+const TELLING_NAMES: usize = 8;
+/// A summary without any name of its source shares at least this many of its words.
+const SHARED_WORDS: usize = 3;
+
+/// The summary's text, or why the reply is none. `given` are the texts that the model was asked about;
+/// `as_fields`: it was to answer with a [`form`](super::form).
 ///
 /// # Errors
 /// What is wrong with the reply.
-pub fn accept(reply: &Reply) -> Result<&str, Refusal> {
-    let text = reply.text.trim();
+pub fn accept<'g>(
+    reply: &Reply,
+    given: impl Iterator<Item = &'g str> + Clone,
+    as_fields: bool,
+) -> Result<String, Refusal> {
+    let text = without_thoughts(reply.text.trim());
     match reply.finish {
         Finish::Length => return Err(Refusal::CutOff),
         Finish::Refused => return Err(Refusal::Refused),
@@ -21,15 +56,40 @@ pub fn accept(reply: &Reply) -> Result<&str, Refusal> {
     if is_markup(text) {
         return Err(Refusal::Markup);
     }
-    if repeats_itself(text) {
+    if repeats_itself(text) || given.clone().any(|given| is_copy(text, given)) {
         return Err(Refusal::Echo);
     }
-    Ok(text)
+    if is_unrelated(text, given) {
+        return Err(Refusal::Unrelated);
+    }
+    if !as_fields {
+        return Ok(text.to_owned());
+    }
+    match form::rendered(text) {
+        Some(text) => Ok(text),
+        // A server that ignores the schema: a note in sections is as good.
+        None if !text.starts_with(['{', '`', '[']) => Ok(text.to_owned()),
+        None => Err(Refusal::NotTheForm),
+    }
+}
+
+/// Without the reasoning that some servers leave in the text, in front of the answer.
+fn without_thoughts(text: &str) -> &str {
+    for (open, close) in [("<think>", "</think>"), ("<thinking>", "</thinking>")] {
+        if let Some((_, answer)) = text.strip_prefix(open).and_then(|t| t.split_once(close)) {
+            return answer.trim();
+        }
+        // Templates that open the block themselves: only its end is in the text.
+        if let Some((_, answer)) = text.split_once(close).filter(|(t, _)| !t.contains(open)) {
+            return answer.trim();
+        }
+    }
+    text
 }
 
 /// Tool calls written as text: models that are denied tools do that.
 fn is_markup(text: &str) -> bool {
-    const OPENINGS: [&str; 7] = [
+    const OPENINGS: [&str; 8] = [
         "<tool_call",
         "<function_call",
         "<function=",
@@ -37,32 +97,106 @@ fn is_markup(text: &str) -> bool {
         "<|tool",
         "[TOOL_CALLS]",
         "<think>",
+        "<thinking>",
     ];
     OPENINGS.iter().any(|opening| text.starts_with(opening))
 }
 
-/// A loop: most lines of a long text are lines that stood there before.
+/// A loop: most of a long text stood there before.
 fn repeats_itself(text: &str) -> bool {
-    let lines: Vec<&str> = text
-        .lines()
-        .map(str::trim)
-        .filter(|l| l.len() > 12)
-        .collect();
-    let distinct: std::collections::BTreeSet<_> = lines.iter().collect();
-    lines.len() >= 8 && distinct.len() * 3 < lines.len()
+    let starts: Vec<usize> = text.char_indices().map(|(at, _)| at).collect();
+    if starts.len() < LOOP_CHARS {
+        return false;
+    }
+    let total = starts.len() - WINDOW_CHARS;
+    let window = |at: usize| &text[starts[at]..starts[at + WINDOW_CHARS]];
+    let distinct: BTreeSet<&str> = (0..total).map(window).collect();
+    distinct.len() * 3 < total
+}
+
+/// Nothing but a piece of what was given, or the transcript written once more. An earlier summary that comes
+/// back as it was is no copy: nothing may have happened since that matters.
+fn is_copy(text: &str, given: &str) -> bool {
+    let lines = || text.lines().map(str::trim).filter(|line| !line.is_empty());
+    let told =
+        |line: &str| SPEAKERS[1..].iter().any(|who| line.starts_with(who)) && given.contains(line);
+    text.len() >= ECHO_BYTES
+        && (quotes(given, text) || lines().filter(|l| told(l)).count() * 2 > lines().count())
+}
+
+/// Whether `text` stands in what somebody said. An earlier summary in front of it, or the rest of one at the
+/// beginning of a chunk, is nobody's.
+fn quotes(given: &str, text: &str) -> bool {
+    let Some(at) = given.find(text) else {
+        return false;
+    };
+    let line = given[at..].find('\n').map_or(given.len(), |end| at + end);
+    let mut before = given[..line].lines().rev();
+    let begins = |line: &str| SPEAKERS.iter().any(|who| line.starts_with(who));
+    before
+        .find(|line| begins(line))
+        .is_some_and(|line| !line.starts_with(EARLIER))
+}
+
+/// It names nothing that its source names and uses none of its words.
+fn is_unrelated<'g>(text: &str, given: impl Iterator<Item = &'g str> + Clone) -> bool {
+    if text.len() < TELLING_BYTES {
+        return false;
+    }
+    let mut names = BTreeSet::new();
+    for source in given.clone() {
+        entities(source, &mut |kind, name| {
+            if kind != EntityKind::Number {
+                names.insert(name);
+            }
+        });
+    }
+    if names.len() < TELLING_NAMES || names.iter().any(|name| text.contains(name)) {
+        return false;
+    }
+    let mut own = BTreeSet::new();
+    long_words(text, &mut |word| {
+        own.insert(word);
+    });
+    let mut shared = BTreeSet::new();
+    for source in given {
+        long_words(source, &mut |word| {
+            if own.contains(&word) {
+                shared.insert(word);
+            }
+        });
+    }
+    shared.len() < SHARED_WORDS
+}
+
+/// Hashes of the words that say something: five letters and more, any with a digit, or a pair of characters in
+/// dense scripts.
+fn long_words(text: &str, each: &mut dyn FnMut(u64)) {
+    for word in text.split(|c: char| !c.is_alphanumeric()) {
+        if word.len() >= 5 || word.contains(|c: char| c.is_ascii_digit()) {
+            words(word, each);
+        }
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn check(text: &str, finish: Finish, expect: Result<&str, Refusal>) {
-        let reply = Reply {
+    fn reply(text: &str, finish: Finish) -> Reply {
+        Reply {
             text: text.into(),
             finish,
             usage: None,
-        };
-        assert_eq!(accept(&reply), expect, "{text:?}");
+        }
+    }
+
+    #[track_caller]
+    fn check(text: &str, finish: Finish, expect: Result<&str, Refusal>) {
+        let given = ["user: hello there\nassistant: hi\n"];
+        let reply = reply(text, finish);
+        let expect = expect.map(str::to_owned);
+        assert_eq!(accept(&reply, given.into_iter(), false), expect, "{text:?}");
     }
 
     #[test]
@@ -83,10 +217,83 @@ mod tests {
             Finish::Stop,
             Err(Refusal::Markup),
         );
+    }
+
+    #[test]
+    fn reasoning_in_the_text_is_left_out() {
+        check("<think>hm</think>\n\nDone.", Finish::Stop, Ok("Done."));
+        check("hm, well\n</think>\nDone.", Finish::Stop, Ok("Done."));
+        check("<think>only thoughts", Finish::Stop, Err(Refusal::Markup));
+        check("<think>hm</think>", Finish::Stop, Err(Refusal::Blank));
         check(
-            &"the same line again\n".repeat(9),
+            "We removed the <think> tag.",
             Finish::Stop,
-            Err(Refusal::Echo),
+            Ok("We removed the <think> tag."),
         );
+    }
+
+    #[test]
+    fn a_form_is_rendered_and_half_of_one_is_none() {
+        let form = |text: &str| accept(&reply(text, Finish::Stop), std::iter::empty(), true);
+        assert_eq!(form(r#"{"goal":"Port it"}"#), Ok("## Goal\nPort it".into()));
+        assert_eq!(form("## Goal\nPort it"), Ok("## Goal\nPort it".into()));
+        assert_eq!(form(r#"{"goal":"Port"#), Err(Refusal::NotTheForm));
+        assert_eq!(form("{}"), Err(Refusal::NotTheForm));
+    }
+
+    #[test]
+    fn loops_are_found_with_and_without_line_ends() {
+        for text in [
+            "the same line again\n".repeat(9),
+            "It is the same. ".repeat(20),
+            "总是同样的话，没有新的内容。".repeat(20),
+        ] {
+            check(&text, Finish::Stop, Err(Refusal::Echo));
+        }
+        let list: String = (0..40)
+            .map(|n| format!("- file {n}.rs: edited\n"))
+            .collect();
+        check(&list, Finish::Stop, Ok(list.trim()));
+    }
+
+    #[test]
+    fn what_was_given_is_no_summary() {
+        let talk: String = (0..20)
+            .map(|n| format!("user: question {n}?\nassistant: answer {n} of many.\n"))
+            .collect();
+        let (whole, part) = (
+            reply(&talk, Finish::Stop),
+            reply(&talk[40..600], Finish::Stop),
+        );
+        assert_eq!(
+            accept(&whole, [talk.as_str()].into_iter(), false),
+            Err(Refusal::Echo)
+        );
+        assert_eq!(
+            accept(&part, [talk.as_str()].into_iter(), false),
+            Err(Refusal::Echo)
+        );
+    }
+
+    #[test]
+    fn a_long_text_about_something_else_is_refused() {
+        let source: String = (0..20)
+            .map(|n| format!("user: look at src/parser_{n}.rs and BUG{n:03}\n"))
+            .collect();
+        let about = |text: &str| {
+            accept(
+                &reply(text, Finish::Stop),
+                [source.as_str()].into_iter(),
+                false,
+            )
+            .map(|_| ())
+        };
+        let story = "Once upon a time there lived an old fisherman near the cold northern sea. He owned one \
+            boat, one dog and a very small garden behind his house, in which nothing but cabbage would ever grow. \
+            Every morning he rowed out before sunrise, and each evening he came home again with little more than \
+            he had taken along. His wife complained about it and the neighbours laughed, but he did not mind. \
+            So it went on for many years.";
+        assert_eq!(about(story), Err(Refusal::Unrelated));
+        assert_eq!(about(&format!("{story} See src/parser_3.rs.")), Ok(()));
     }
 }

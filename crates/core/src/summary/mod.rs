@@ -1,9 +1,13 @@
 //! Asking a model for a summary: what it is told, what it is given, and what counts as an answer.
 
 mod accept;
+mod claims;
+mod fidelity;
+pub mod form;
 mod prompt;
 mod transcript;
 
 pub use accept::accept;
-pub use prompt::{instruction, repair};
+pub use fidelity::{Checked, Fidelity, check};
+pub use prompt::{Ask, instruction};
 pub use transcript::{CLOSE, Chunk, OPEN, Passage, chunks, document, is_silent, passages};

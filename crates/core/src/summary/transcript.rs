@@ -1,11 +1,13 @@
 //! The conversation as one document: plain text, framed and escaped, cut into chunks at unit borders.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use crate::count::TokenCounter;
 use crate::id::Ident;
-use crate::patch::{Patch, Patched};
+use crate::policy::ToolResults;
+use crate::redact::Redactor;
 use crate::unit::Pos;
 use crate::view::{MediaKind, MessageView, PartKind, PartRef, Role, Texts};
 use crate::window::Branch;
@@ -15,9 +17,22 @@ pub const OPEN: &str = "<transcript>";
 /// Closes it.
 pub const CLOSE: &str = "</transcript>";
 
+/// What a passage that holds an earlier summary begins with.
+pub(super) const EARLIER: &str = "earlier summary";
+
+/// Characters of each end of a long result in an excerpt.
+const EXCERPT_CHARS: usize = 400;
+
 /// The text of one unit, or of an earlier summary.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Passage(pub Arc<str>);
+
+impl Passage {
+    /// An earlier summary, to be carried on.
+    pub fn earlier(summary: &str) -> Self {
+        Self(format!("{EARLIER}: {summary}\n").into())
+    }
+}
 
 /// What one call is given.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -28,12 +43,14 @@ pub struct Chunk {
     pub key: Ident,
 }
 
-/// One passage for each unit among `going`, in order of their first message.
-pub fn passages<'p>(
+/// One passage for each unit among `going`, in order of their first message. `shown` gives the texts of the message
+/// at a position as the model may see them: shortened, without secrets. Whatever `results` says, each message leaves
+/// at least a trace.
+pub fn passages<T: Texts>(
     branch: &Branch,
     going: &[Pos],
-    texts: &dyn Texts,
-    patches_at: impl Fn(Pos) -> &'p [Patch],
+    results: ToolResults,
+    shown: impl Fn(Pos) -> T,
 ) -> Vec<Passage> {
     let is_going: BTreeSet<Pos> = going.iter().copied().collect();
     let mut told = BTreeSet::new();
@@ -50,12 +67,7 @@ pub fn passages<'p>(
             .iter()
             .filter(|m| is_going.contains(m))
         {
-            let view = branch.view(*member);
-            describe(
-                &mut text,
-                view,
-                &Patched::new(texts, view.handle, patches_at(*member)),
-            );
+            describe(&mut text, branch.view(*member), &shown(*member), results);
         }
         out.push(Passage(text.into()));
     }
@@ -75,7 +87,7 @@ pub fn is_silent(view: &MessageView, texts: &dyn Texts) -> bool {
     })
 }
 
-fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
+fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts, results: ToolResults) {
     for (index, part) in view.parts.iter().enumerate() {
         let Ok(index) = u16::try_from(index) else {
             break;
@@ -85,7 +97,7 @@ fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
             part: index,
         });
         let who = match view.role {
-            _ if view.flags.summary => "earlier summary",
+            _ if view.flags.summary => EARLIER,
             Role::System => "system",
             Role::User if view.flags.hidden => "host",
             Role::User => "user",
@@ -93,17 +105,39 @@ fn describe(out: &mut String, view: &MessageView, texts: &dyn Texts) {
             Role::Tool => "tool",
         };
         let line = match &part.kind {
-            PartKind::Text if part.inside.is_some() => format!("{text}\n"),
+            PartKind::Text if part.inside.is_some() => format!("{}\n", told(&text, results)),
             PartKind::Text => format!("{who}: {text}\n"),
             // Reasoning is the model's own way to an answer; signed blocks must not be quoted elsewhere.
             PartKind::Reasoning { .. } => continue,
             PartKind::Call { tool, .. } => format!("assistant calls {tool}: {text}\n"),
-            PartKind::Result { error: true, .. } => format!("result (error): {text}\n"),
-            PartKind::Result { .. } => format!("result: {text}\n"),
+            PartKind::Result { error: true, .. } => {
+                format!("result (error): {}\n", told(&text, results))
+            }
+            PartKind::Result { .. } => format!("result: {}\n", told(&text, results)),
             PartKind::Media(kind) => format!("[{}]\n", media(*kind)),
             PartKind::Opaque { label } => format!("[{label}]\n"),
         };
         out.push_str(&line);
+    }
+}
+
+/// A result's text as the option says.
+fn told(text: &str, results: ToolResults) -> Cow<'_, str> {
+    let chars = text.chars().count();
+    match results {
+        ToolResults::Include => text.into(),
+        ToolResults::Excerpt if chars <= 2 * EXCERPT_CHARS => text.into(),
+        ToolResults::Excerpt => {
+            let at = |n: usize| text.char_indices().nth(n).map_or(text.len(), |(at, _)| at);
+            let (head, tail) = (
+                &text[..at(EXCERPT_CHARS)],
+                &text[at(chars - EXCERPT_CHARS)..],
+            );
+            let left_out = chars - 2 * EXCERPT_CHARS;
+            format!("{head}\n[{left_out} characters left out]\n{tail}").into()
+        }
+        ToolResults::Omit if text.is_empty() => text.into(),
+        ToolResults::Omit => format!("[{chars} characters left out]").into(),
     }
 }
 
@@ -118,17 +152,21 @@ fn media(kind: MediaKind) -> &'static str {
 
 /// The passages in chunks of at most `max_tokens`, in order; at least one. A passage that alone is too long is
 /// split at line ends, so nothing is left out but a chunk of blanks, which nobody can be asked about. `salt` goes
-/// into the keys: what else the result depends on.
+/// into the keys: what else the result depends on. What is a secret only as it is spelled here, or since its
+/// neighbour stands in another chunk, is taken out last.
 pub fn chunks(
     passages: &[Passage],
     max_tokens: u64,
     counter: &dyn TokenCounter,
     salt: Ident,
+    redactor: &Redactor,
 ) -> Vec<Chunk> {
     let size = |text: &str| counter.tokens(counter.text(text));
-    let chunk = |text: &str| Chunk {
-        text: text.into(),
-        key: salt.then(Ident::of(text)),
+    let chunk = |text: &str| {
+        let text = redactor.redact(text);
+        let key = salt.then(Ident::of(&text));
+        let text = text.as_ref().into();
+        Chunk { text, key }
     };
     let mut out = Vec::new();
     let mut text = String::new();
@@ -222,10 +260,25 @@ mod tests {
     use crate::lines::QuarterBytes;
 
     #[test]
+    fn results_are_told_as_the_option_says() {
+        let long = "长".repeat(1_000);
+        assert_eq!(told(&long, ToolResults::Include), long);
+        let excerpt = told(&long, ToolResults::Excerpt);
+        assert_eq!(excerpt.chars().filter(|c| *c == '长').count(), 800);
+        assert!(
+            excerpt.contains("\n[200 characters left out]\n"),
+            "{excerpt}"
+        );
+        assert_eq!(told("short", ToolResults::Excerpt), "short");
+        assert_eq!(told("short", ToolResults::Omit), "[5 characters left out]");
+    }
+
+    #[test]
     fn no_chunk_is_blank() {
         let passage = |text: &str| Passage(text.into());
         let check = |passages: &[Passage], max, expect: &[&str]| {
-            let chunks = chunks(passages, max, &QuarterBytes, Ident::EMPTY);
+            let redactor = Redactor::default();
+            let chunks = chunks(passages, max, &QuarterBytes, Ident::EMPTY, &redactor);
             let texts: Vec<&str> = chunks.iter().map(|c| c.text.as_ref()).collect();
             assert_eq!(texts, expect);
         };
@@ -249,7 +302,8 @@ mod tests {
             .collect();
         let whole: String = passages.iter().map(|p| escape(&p.0)).collect();
         for max in [1, 7, 40, 10_000] {
-            let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY);
+            let redactor = Redactor::default();
+            let chunks = chunks(&passages, max, &QuarterBytes, Ident::EMPTY, &redactor);
             let words = |text: &str| text.split_whitespace().collect::<String>();
             let all: String = chunks.iter().map(|c| c.text.as_ref()).collect();
             assert_eq!(words(&all), words(&whole));

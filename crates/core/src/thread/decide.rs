@@ -128,6 +128,7 @@ impl Thread {
             .iter()
             .filter(|t| size.reaches(t, self.policy.reached))
             .filter_map(|t| t.tokens)
+            .chain(self.learnt_threshold())
             .min();
         let mode = if hard {
             Mode::Foreground
@@ -139,6 +140,22 @@ impl Thread {
 
     /// A command: no trigger is needed unless `force` is false.
     pub fn manual(&mut self, now: Millis, request: &Manual, src: Sources<'_>) -> Decision {
+        let threshold = if request.force {
+            None
+        } else {
+            self.policy.trigger_tokens()
+        };
+        self.command(now, request, threshold, src)
+    }
+
+    /// A command that aims at half of `threshold`, or of what there is.
+    pub(super) fn command(
+        &mut self,
+        now: Millis,
+        request: &Manual,
+        threshold: Option<u64>,
+        src: Sources<'_>,
+    ) -> Decision {
         let size = self.size(src);
         let send = |outcome, reasons| {
             Decision::Send(Report::without_attempt(
@@ -164,11 +181,6 @@ impl Thread {
         {
             return send(Outcome::Deferred, reason);
         }
-        let threshold = if request.force {
-            None
-        } else {
-            self.policy.trigger_tokens()
-        };
         self.start(request, &size, threshold, Mode::Foreground, src)
     }
 
@@ -254,7 +266,7 @@ impl Thread {
     /// So the next one waits until the request has grown by half, or is close to what the window takes.
     pub(super) fn quiet_after_commit(&self, src: Sources<'_>) -> Option<u64> {
         let size = self.size(src);
-        let limit = self.policy.input_limit();
+        let limit = self.input_limit();
         let until = match size.tokens < limit {
             true => (size.tokens + size.tokens / 2).min(limit),
             false => size.tokens + self.minimum_gain(size.tokens),
@@ -295,7 +307,7 @@ impl Thread {
             target,
             pruned_enough: Some(pruned_enough)
                 .filter(|_| threshold.is_some() || request.force || !counts_messages),
-            limit: size.planned(self.policy.input_limit()),
+            limit: size.planned(self.input_limit()),
             minimum_gain,
         }
     }
@@ -364,6 +376,7 @@ impl Thread {
             weights: self.weights(),
             frozen: self.frozen.pieces.clone(),
             frozen_end: self.frozen.end,
+            summaries: self.summaries_in_force(),
             ledger: self.ledger.clone(),
             pending: self.pending.clone(),
             policy: self.policy.clone(),

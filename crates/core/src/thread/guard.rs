@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Decision, Manual, Sources, Thread};
+use super::{Decision, Learnt, Manual, Sources, Thread};
 use crate::effect::{Failure, Millis, Route};
 use crate::id::AttemptId;
 use crate::outcome::{Moment, Outcome, Report};
@@ -47,6 +47,11 @@ impl Thread {
             let report = Report::without_attempt(Outcome::Skipped, self.measured(src), Vec::new());
             return Recovery::GiveUp(report);
         }
+        let size = self.size(src);
+        self.learnt = self.learnt.and(Learnt::from_refusal(error, &size));
+        // A limit that the error states may be far below half of what there is.
+        let stated = matches!(error, Failure::ContextOverflow { limit: Some(_) });
+        let threshold = self.learnt_threshold().filter(|_| stated);
         // A compaction that was just made was not enough: go deeper than `keep`.
         let request = Manual {
             moment: Moment::Overflow,
@@ -54,7 +59,7 @@ impl Thread {
             routes: routes.to_vec(),
             ..Manual::default()
         };
-        match self.manual(now, &request, src) {
+        match self.command(now, &request, threshold, src) {
             Decision::Start(attempt, _) => Recovery::Compact(attempt),
             Decision::Send(report) => Recovery::GiveUp(report),
             Decision::Wait(_) => Recovery::GiveUp(Report::without_attempt(

@@ -87,6 +87,7 @@ impl Thread {
         if !self.live_patches.is_empty() {
             self.live_patches.clear();
             self.show_tail();
+            self.scale_tail(src);
         }
         self.live = Live {
             seen: self.frozen.end,
@@ -122,7 +123,7 @@ impl Thread {
 
     /// What of a message behind the record is not sent: answers to calls that were folded. `None`: all of it.
     fn left_out(&self, at: Pos) -> Option<Vec<Patch>> {
-        let is_folded = |at| self.is_folded(at);
+        let is_folded = |at| self.is_left_behind(at);
         match tail_piece(&self.branch, at, &is_folded, &Patches::new())? {
             Piece::Edit(_, edits) if at >= self.frozen.end => Some(edits.to_vec()),
             _ => Some(Vec::new()),
@@ -181,7 +182,7 @@ impl Thread {
     /// Shortens the results at the end together when with them the request is more than may be sent. What is
     /// left is shared so that small ones stay whole.
     fn fit_batch(&mut self, limits: &Prune, src: Sources<'_>) {
-        let limit = self.policy.input_limit();
+        let limit = self.input_limit();
         let size = self.size(src).request;
         let Some(over) = size.checked_sub(limit).filter(|over| *over > 0) else {
             return;
@@ -266,6 +267,7 @@ impl Thread {
         self.live.saved += gain;
         self.live.weights.insert(node, alone);
         self.live_patches.insert(node, Arc::from(after));
+        self.scale.lose(at, gain.unsigned_abs());
         self.show_again(at);
         true
     }

@@ -8,7 +8,9 @@
 mod commit;
 mod decide;
 mod guard;
+mod limits;
 mod live;
+mod scale;
 mod size;
 mod tail;
 #[cfg(test)]
@@ -21,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 pub use decide::{Decision, Manual, Mode};
 pub use guard::{BreakerState, Recovery};
+pub use limits::{Learnt, Limits};
 pub use size::Size;
 
 use crate::count::{TokenCounter, Weight};
@@ -28,7 +31,8 @@ use crate::effect::{Expect, Fence, Version};
 use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
-use crate::patch::Patch;
+use crate::parity;
+use crate::patch::{self, Patch};
 use crate::planted::{Bug, planted};
 use crate::policy::Policy;
 use crate::project::{self, Shape};
@@ -115,6 +119,9 @@ struct Frozen {
     /// Ids of the calls in it.
     calls: BTreeSet<CallId>,
     summary_weight: Weight,
+    /// Bytes of its texts, the summary's included.
+    bytes: u64,
+    scale: scale::Scale,
     validator: Validator,
 }
 
@@ -148,6 +155,7 @@ pub struct Thread {
     unsent: Weight,
     frozen: Frozen,
     tail: tail::Tail,
+    scale: scale::Scale,
     /// The newest message with a valid report of its size.
     anchor: Option<Pos>,
     /// Under which record each report of a size came: it measured what that record showed.
@@ -155,6 +163,7 @@ pub struct Thread {
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
+    learnt: Learnt,
     /// No automatic attempt below this size: one was found not to pay, or the last one could not get below the
     /// trigger.
     quiet_until: Option<u64>,
@@ -182,11 +191,13 @@ impl Thread {
             unsent: 0,
             frozen: Frozen::default(),
             tail: tail::Tail::default(),
+            scale: scale::Scale::default(),
             anchor: None,
             reports: BTreeMap::new(),
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
+            learnt: Learnt::default(),
             quiet_until: None,
             next_attempt: 0,
         }
@@ -204,9 +215,11 @@ impl Thread {
             let view = Arc::new(view);
             let node = self.history.append(self.branch.head(), view.clone());
             self.ledger.fold(&view, src.texts);
-            if view.usage.as_ref().is_some_and(|u| u.input > 0) {
+            if let Some(usage) = &view.usage {
                 self.reports.insert(node, self.active);
-                self.anchor = Some(self.branch.len());
+                if usage.input > 0 {
+                    self.anchor = Some(self.branch.len());
+                }
             }
             Arc::make_mut(&mut self.branch).push(node, view, weight);
             if self.answers_frozen() {
@@ -215,6 +228,7 @@ impl Thread {
                 let at = self.branch.len() - 1;
                 self.unsent += self.unsent_of(at, src);
                 self.show(at);
+                self.scale(at, src);
             }
             nodes.push(node);
         }
@@ -231,7 +245,12 @@ impl Thread {
         if planted(Bug::UnsentCounted) {
             return 0;
         }
-        match project::tail_piece(&self.branch, at, &|at| self.is_folded(at), &Patches::new()) {
+        match project::tail_piece(
+            &self.branch,
+            at,
+            &|at| self.is_left_behind(at),
+            &Patches::new(),
+        ) {
             None => weight,
             Some(Piece::Edit(_, edits)) => {
                 weight.saturating_sub(src.counter.patched(self.branch.view(at), src.texts, &edits))
@@ -306,6 +325,8 @@ impl Thread {
             self.annotate(node, |view| view.usage = Some(usage));
             self.reports.insert(node, self.active);
             self.anchor = Some(at).filter(|at| *at >= self.frozen.end);
+            let is_valid = self.takes_report(at);
+            self.scale.reported(&self.branch, at, is_valid);
         }
     }
 
@@ -329,7 +350,7 @@ impl Thread {
         project::tail_piece(
             &self.branch,
             at,
-            &|at| self.is_folded(at),
+            &|at| self.is_left_behind(at),
             &self.live_patches,
         )
     }
@@ -398,6 +419,19 @@ impl Thread {
                 .is_some_and(|r| r.removed.contains(self.branch.path()[at]))
     }
 
+    /// Whether answers to a call at `at` have nothing left that they could answer. A peer sends them all the same.
+    pub(super) fn is_left_behind(&self, at: Pos) -> bool {
+        self.is_folded(at) && self.active().is_some_and(|r| r.peer.is_none())
+    }
+
+    /// The summaries in force, oldest first: one, or several where a peer's pile up.
+    pub(super) fn summaries_in_force(&self) -> Vec<Arc<str>> {
+        let parent = |record: &Record| Some(self.record(record.parent?)?.as_ref());
+        self.active()
+            .map(|record| parity::in_force(record, parent))
+            .unwrap_or_default()
+    }
+
     /// The patches of the message at `at`.
     pub fn patches_at(&self, at: Pos) -> &[Patch] {
         let node = &self.branch.path()[at];
@@ -433,14 +467,22 @@ impl Thread {
             self.unsent = 0;
             self.anchor = self.newest_report();
             self.show_tail();
+            self.scale_tail(src);
             return;
         };
         let end = self.branch.position(record.upto).map_or(0, |at| at + 1);
         let folded = |at: Pos| record.removed.contains(self.branch.path()[at]);
+        let summaries = self.summaries_in_force();
+        let shown: Vec<_> = summaries
+            .iter()
+            .map(|text| parity::shown(text, record.peer))
+            .collect();
         let shape = Shape {
             is_folded: &folded,
             patches: &record.patches,
-            summary: record.summary.as_ref().map(|s| (s, record.placement)),
+            summaries: &shown,
+            placement: record.placement,
+            repairs: record.peer.is_none(),
             durable: &record.durable,
             pending: &self.pending,
         };
@@ -456,6 +498,7 @@ impl Thread {
         for piece in &pieces {
             let (handle, edits): (_, &[Patch]) = match piece {
                 Piece::Insert(block) => {
+                    frozen.bytes += block.text.len() as u64;
                     frozen.summary_weight += src.counter.added_message(&block.text);
                     frozen.validator.block(block);
                     continue;
@@ -468,10 +511,14 @@ impl Thread {
             };
             let view = self.branch.view(at);
             frozen.messages += 1;
-            frozen.weight += match edits {
+            frozen.bytes += patch::bytes(view, edits);
+            let weight = match edits {
                 [] => self.branch.weight(at, at + 1),
                 edits => src.counter.patched(view, src.texts, edits),
             };
+            frozen.weight += weight;
+            let takes_report = record.peer.is_some();
+            frozen.scale.push(at, view, weight, takes_report);
             frozen.validator.message(view, edits);
             frozen
                 .calls
@@ -493,6 +540,7 @@ impl Thread {
             .sum();
         self.anchor = self.newest_report();
         self.show_tail();
+        self.scale_tail(src);
     }
 
     /// The newest report that measured what is shown now. One from before a commit did not, nor did one from

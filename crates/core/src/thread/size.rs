@@ -3,12 +3,12 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Sources, Thread};
-use crate::policy::{Counted, Reached, Threshold, UsageRule};
+use crate::policy::{Counted, Preset, Reached, Threshold, UsageRule};
 
 /// The size of what the policy counts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Size {
-    /// Tokens, anchored on the last valid report where the policy uses reports.
+    /// Tokens, anchored on the last valid report or scaled by it where the policy uses reports.
     pub tokens: u64,
     /// Tokens by the counter alone.
     pub estimated: u64,
@@ -16,10 +16,14 @@ pub struct Size {
     pub request: u64,
     /// Of `request`: what stands outside the messages.
     pub fixed: u64,
+    /// Bytes of all texts and media of the messages, the summary's included.
+    pub bytes: u64,
     /// Messages of the active window.
     pub messages: u64,
-    /// Whether a report of the provider was used.
+    /// Whether a report of the provider was used in the place of the count.
     pub reported: bool,
+    /// What the newest reply's own report says, where the policy scales: it alone can reach a trigger.
+    pub newest_report: Option<u64>,
 }
 
 impl Size {
@@ -31,9 +35,18 @@ impl Size {
         if self.reported && self.tokens < self.request {
             return proportion(threshold, self.request, self.tokens);
         }
-        match self.tokens.checked_sub(self.request) {
+        // A scaled count: sizes are in its proportion.
+        let is_scaled = !self.reported && self.tokens > self.estimated;
+        let (threshold, tokens) = match is_scaled {
+            true => (
+                proportion(threshold, self.estimated, self.tokens),
+                self.estimated,
+            ),
+            false => (threshold, self.tokens),
+        };
+        match tokens.checked_sub(self.request) {
             Some(unseen) => threshold.saturating_sub(unseen),
-            None => threshold.saturating_add(self.request - self.tokens),
+            None => threshold.saturating_add(self.request - tokens),
         }
     }
 
@@ -53,8 +66,9 @@ impl Size {
             (Some(limit), Reached::AtLeast) => size >= limit,
             (Some(limit), Reached::Above) => size > limit,
         };
+        let is_told = |told: u64| threshold.tokens.is_some_and(|limit| told >= limit);
         (threshold.tokens.is_some() || threshold.messages.is_some())
-            && met(self.tokens, threshold.tokens)
+            && (met(self.tokens, threshold.tokens) || self.newest_report.is_some_and(is_told))
             && met(self.messages, threshold.messages)
     }
 }
@@ -62,7 +76,7 @@ impl Size {
 impl Thread {
     /// The size of the request that would be sent now.
     pub fn size(&self, src: Sources<'_>) -> Size {
-        let counted = self.policy.counted;
+        let counted = self.counted();
         let tail = self
             .branch
             .weight(self.frozen.end, self.branch.len())
@@ -74,19 +88,35 @@ impl Thread {
             Counted::MessagesAndSummary => messages + self.frozen.summary_weight,
             Counted::Messages => messages,
         });
-        let has_summary = self.active().is_some_and(|r| r.summary.is_some());
-        let extra = u64::from(counted == Counted::MessagesAndSummary && has_summary);
+        let extra = u64::from(counted == Counted::MessagesAndSummary && self.has_summary());
         let reported = self.reported(src);
+        let scales = self.policy.usage == UsageRule::Scale;
+        let scaled = scales.then(|| self.scaled(counted, self.policy.preset != Preset::Deerflow));
+        let provider = self.policy.provider.as_deref();
         Size {
-            tokens: reported.unwrap_or(estimated),
+            tokens: reported.or(scaled).unwrap_or(estimated),
             estimated,
             request: src
                 .counter
                 .tokens(self.fixed.weight + messages + self.frozen.summary_weight),
             fixed: src.counter.tokens(self.fixed.weight),
+            bytes: self.frozen.bytes + self.branch.bytes(self.frozen.end, self.branch.len()),
             messages: self.frozen.messages + (self.branch.len() - self.frozen.end) as u64 + extra,
             reported: reported.is_some(),
+            newest_report: self.scale.newest_report(provider).filter(|_| scales),
         }
+    }
+
+    /// What is counted. In the lists of the peers that have one the summary is a message like any other.
+    fn counted(&self) -> Counted {
+        match self.policy.counted {
+            Counted::Messages if self.policy.follows_peer() => Counted::MessagesAndSummary,
+            counted => counted,
+        }
+    }
+
+    pub(super) fn has_summary(&self) -> bool {
+        self.active().is_some_and(|r| r.summary.is_some())
     }
 
     /// What the provider last said, and an estimate of what came after it.
@@ -110,6 +140,13 @@ impl Thread {
             .triggers
             .iter()
             .any(|t| size.reaches(t, self.policy.reached))
+            || self.is_over_limits(size)
+    }
+
+    /// Whether what refusals taught, or the budget of bytes, asks for a compaction.
+    fn is_over_limits(&self, size: &Size) -> bool {
+        let limit = self.learnt_threshold();
+        limit.is_some_and(|limit| size.tokens >= limit) || self.is_too_long_in_bytes(size)
     }
 }
 
@@ -142,9 +179,16 @@ mod tests {
         );
         let counted = Size {
             tokens: 80,
+            estimated: 80,
             request: 100,
             ..Size::default()
         };
         assert_eq!((counted.told(30), counted.planned(40)), (30, 60));
+        // 80 that are scaled to 100, beside 20 that are not counted
+        let scaled = Size {
+            tokens: 100,
+            ..counted
+        };
+        assert_eq!((scaled.told(30), scaled.planned(50)), (30, 60));
     }
 }

@@ -13,6 +13,11 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+/// What the first refusal teaches.
+mod refusals;
+/// What models write, and what of it is committed.
+mod summaries;
+
 /// Answers the n-th call.
 type Model = Box<dyn Fn(usize, &SummaryInput) -> Result<Reply, Failure>>;
 
@@ -90,6 +95,7 @@ impl Scene {
             replay: false,
             max_input: 40_000,
             max_output: 4_000,
+            takes_schema: false,
         }]
     }
 
@@ -347,6 +353,7 @@ fn a_long_conversation_is_covered_by_chunks() {
         replay: false,
         max_input: 1_200,
         max_output: 500,
+        takes_schema: false,
     }];
     let report = scene.check(&routes);
     assert_eq!(report.outcome, Outcome::Compacted, "{report:?}");

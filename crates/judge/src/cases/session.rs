@@ -165,6 +165,7 @@ impl Session {
             }),
             durable: "".into(),
             placement: self.thread.policy().placement,
+            peer: None,
             ledger: self.thread.ledger().clone(),
             measured: Measured::default(),
             moment: Moment::Manual,

@@ -11,8 +11,7 @@ use super::counter::PerMessage;
 use super::json::Json;
 
 /// What needs parts of the product that are not built yet, and what is said about it.
-const NOT_YET: [(&str, &str); 3] = [
-    ("redact", "redaction is not built yet"),
+const NOT_YET: [(&str, &str); 2] = [
     (
         "strict_alternation",
         "targets that want strict alternation are not built yet",
@@ -21,7 +20,7 @@ const NOT_YET: [(&str, &str); 3] = [
 ];
 
 /// What is understood here or by the engine.
-const KNOWN: [&str; 34] = [
+const KNOWN: [&str; 35] = [
     "cache_breakpoint_on_summary",
     "trigger",
     "keep",
@@ -46,6 +45,7 @@ const KNOWN: [&str; 34] = [
     "pending_tool_calls",
     "invoked_by_tool_call",
     "durable",
+    "redact",
     "archive",
     "store",
     "surface",
@@ -137,6 +137,7 @@ impl Settings {
         let placement = (self.config.text_at("render_summary_as") == Some("system"))
             .then(|| Json::from("system_end"));
         put("placement", placement);
+        put("redact", said("redact"));
         put("breaker", said("breaker").map(|b| breaker(&b)));
         Json::Object(section)
     }
@@ -186,6 +187,7 @@ impl Settings {
             max_output: self
                 .number("summarizer_model_max_output_tokens")
                 .unwrap_or(u64::MAX),
+            takes_schema: false,
         }
     }
 

@@ -296,6 +296,7 @@ fn route() -> Route {
         replay: false,
         max_input: 100_000,
         max_output: 4_000,
+        takes_schema: false,
     }
 }
 

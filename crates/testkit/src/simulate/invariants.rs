@@ -8,7 +8,7 @@ use std::sync::Arc;
 use conspectus_core::frame;
 use conspectus_core::id::{Handle, ReplyId};
 use conspectus_core::patch::{Patch, PatchCause};
-use conspectus_core::policy::Placement;
+use conspectus_core::policy::{Placement, Preset};
 use conspectus_core::projection::{Block, BlockKind, Piece, Projection};
 use conspectus_core::record::Record;
 use conspectus_core::view::{MessageView, Part, PartKind, Role};
@@ -52,7 +52,10 @@ pub fn broken(given: Given<'_>, request: &Projection) -> Vec<Broken> {
     check.placement();
     check.pairing();
     if let Some(record) = given.record {
-        check.repaired(request);
+        // A peer's record leaves the faults of its cut in the list.
+        if record.peer.is_none() {
+            check.repaired(request);
+        }
         check.complete(record);
         check.rank(record);
     }
@@ -296,7 +299,11 @@ impl<'a> Check<'a> {
             }
         }
         let old = self.shown.keys().filter(|at| self.must_go(**at)).count();
-        if summaries > 1 || (summaries == 1 && old > 0 && self.new_summary_covers_old()) {
+        let piles = self
+            .given
+            .record
+            .is_some_and(|r| r.peer == Some(Preset::Nous));
+        if summaries > 1 && !piles || (summaries == 1 && old > 0 && self.new_summary_covers_old()) {
             self.broken(
                 28,
                 format!("{summaries} summaries and {old} old ones are shown"),
@@ -453,11 +460,21 @@ impl Check<'_> {
                 self.broken(32, format!("the summary has the rank of {role:?}"));
             }
             let tags = |tag| text.to_ascii_lowercase().matches(tag).count();
-            if (tags(frame::OPEN), tags(frame::CLOSE)) != (1, 1) || !text.ends_with(frame::CLOSE) {
+            // Nous's pile up; at the end of the system prompt in one text.
+            let most = match record.peer {
+                Some(Preset::Nous) => record.summaries as usize,
+                _ => 1,
+            };
+            let (opened, closed) = (tags(frame::OPEN), tags(frame::CLOSE));
+            if opened != closed || !(1..=most).contains(&opened) || !text.ends_with(frame::CLOSE) {
                 self.broken(32, "the summary closes its frame".to_owned());
             }
         }
-        if shown != usize::from(record.summary.is_some()) {
+        let most = match record.peer {
+            Some(Preset::Nous) => record.summaries as usize,
+            _ => 1,
+        };
+        if (shown > 0) != record.summary.is_some() || shown > most {
             self.broken(28, format!("the summary is shown {shown} times"));
         }
     }

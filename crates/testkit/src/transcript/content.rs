@@ -135,11 +135,38 @@ pub(super) fn injection(draft: &mut Draft, rng: &mut Rng) {
     });
 }
 
+/// What a made-up secret begins with. The policy's own pattern of the simulated lives.
+pub const SECRET_START: &str = "DEMO-KEY-";
+/// What it ends with: a piece of a secret is known by either.
+pub const SECRET_END: &str = "EndOfDemoKey";
+
 pub(super) fn secret(draft: &mut Draft, rng: &mut Rng) {
-    let secret = format!("DEMO-KEY-{}", rng.alnum(24));
+    let secret = format!("{SECRET_START}{}{SECRET_END}", rng.alnum(24));
+    // Dice of their own, so that a seed's other choices are those of before.
+    let mut apart = rng.clone();
     with_text(draft, rng, |text, _| {
         text.push_str(&format!("\nexport API_KEY={secret}\n"));
     });
+    // In other scripts, in what tools say, in arguments, and so often in one line that chunks and cuts end in it.
+    let line = [secret.as_str(), "密钥是"]
+        .concat()
+        .repeat(apart.between(1, 60));
+    match apart.below(4) {
+        0 => with_args(draft, &mut apart, |args, _| {
+            add_field(args, &format!(r#""key":"a\\n{line}""#));
+        }),
+        1 => with_answer(draft, &mut apart, |answer, _| {
+            if let BlockKind::Result {
+                answer: Answer::Text(text),
+                ..
+            } = answer
+            {
+                text.push_str(&line);
+            }
+        }),
+        2 => with_text(draft, &mut apart, |text, _| text.push_str(&line)),
+        _ => {}
+    }
     draft.secrets.push(secret);
 }
 

@@ -25,6 +25,7 @@ use conspectus_core::view::{Flags, Usage};
 use crate::rng::Rng;
 
 pub use check::{Strict, violations};
+pub use content::{SECRET_END, SECRET_START};
 pub use detect::Coverage;
 pub use memory::MemoryTexts;
 pub use nasty::{Knobs, Nasty};

@@ -375,6 +375,7 @@ fn invariant_29_thirty_rounds_lose_nothing_and_28_do_not_grow() {
         replay: false,
         max_input: 1_200,
         max_output: 4_000,
+        takes_schema: false,
     };
     let mut mark = 0;
     let mut rounds = Vec::new();

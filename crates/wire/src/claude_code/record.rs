@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use crate::error::{Fault, ReadError};
 use crate::json::{Array, Kind, Object, Span};
+use crate::lines::{self, Line};
 use crate::source::Source;
 
 /// One line that is a record.
@@ -112,41 +113,13 @@ impl Record {
 /// # Errors
 /// When not lenient: at the first line that is no JSON object, and at the first message without content.
 pub(super) fn read(source: &Source, lenient: bool) -> Result<(Vec<Record>, Vec<Fault>), ReadError> {
-    let mut records = Vec::new();
-    let mut faults = Vec::new();
-    let text = source.text();
-    for (index, span) in source.lines().enumerate() {
-        let (line, json) = (index + 1, span.text(text));
-        let trimmed = json.trim();
-        if trimmed.is_empty() {
-            continue;
-        }
-        match parse(text, line, trimmed) {
-            Ok(record) => records.push(record),
-            Err(error) if !lenient => return Err(error),
-            Err(error) => faults.push(fault(line, error)),
-        }
-    }
-    Ok((records, faults))
+    lines::read(source, lenient, parse)
 }
 
-const A_RECORD: &str = "one record a line, each a JSON object";
 const A_MESSAGE: &str = "a `message` object whose `content` is a string or a list of blocks";
 
-fn parse(text: &str, line: usize, json: &str) -> Result<Record, ReadError> {
-    let bad = |found: String, expected| ReadError::BadMessage {
-        line,
-        index: line - 1,
-        found,
-        expected,
-    };
-    let object = match Object::parse(json) {
-        Ok(object) => object,
-        Err(error) if error.is_data() => {
-            return Err(bad(Kind::of(json).name().to_owned(), A_RECORD));
-        }
-        Err(error) => return Err(syntax(line, &error)),
-    };
+fn parse(line: Line<'_>) -> Result<Record, ReadError> {
+    let object = line.object()?;
     let id = |key: &str| {
         object
             .string(key)
@@ -154,8 +127,8 @@ fn parse(text: &str, line: usize, json: &str) -> Result<Record, ReadError> {
             .map(Arc::from)
     };
     let mut record = Record {
-        line,
-        span: Span::of(text, json),
+        line: line.number,
+        span: line.span(),
         kind: kind(&object),
         uuid: id("uuid"),
         parent: match object.get("parentUuid") {
@@ -173,12 +146,12 @@ fn parse(text: &str, line: usize, json: &str) -> Result<Record, ReadError> {
             let found = object
                 .get("message")
                 .map_or("no message", |m| Kind::of(m).name());
-            bad(found.to_owned(), A_MESSAGE)
+            line.bad(found, A_MESSAGE)
         })?;
         let content = message
             .get("content")
             .filter(|c| matches!(Kind::of(c), Kind::String | Kind::Array))
-            .ok_or_else(|| bad("a message without content".to_owned(), A_MESSAGE))?;
+            .ok_or_else(|| line.bad("a message without content", A_MESSAGE))?;
         if matches!(record.kind, RecordKind::Assistant { .. }) {
             record.reply = message
                 .string("id")
@@ -233,39 +206,5 @@ fn preserved(object: &Object<'_>) -> Preserved {
         }),
         head: id(&segment, "headUuid"),
         tail: id(&segment, "tailUuid"),
-    }
-}
-
-fn syntax(line: usize, error: &serde_json::Error) -> ReadError {
-    let found = error.to_string();
-    let found = found.split(" at line ").next().unwrap_or_default();
-    ReadError::Syntax {
-        line,
-        column: error.column(),
-        found: found.to_owned(),
-        expected: match error.is_eof() {
-            true => "the rest of the record: the line is cut off",
-            false => A_RECORD,
-        },
-    }
-}
-
-fn fault(line: usize, error: ReadError) -> Fault {
-    match error {
-        ReadError::BadMessage {
-            found, expected, ..
-        }
-        | ReadError::Syntax {
-            found, expected, ..
-        } => Fault {
-            line,
-            found,
-            expected,
-        },
-        other => Fault {
-            line,
-            found: other.to_string(),
-            expected: A_RECORD,
-        },
     }
 }

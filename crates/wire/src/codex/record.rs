@@ -3,6 +3,7 @@
 use crate::document::is_bare_meta;
 use crate::error::{Fault, ReadError};
 use crate::json::{Kind, Object, Span};
+use crate::lines::{self, Line};
 use crate::source::Source;
 
 /// One line that is a record.
@@ -52,38 +53,13 @@ pub(super) enum RecordKind {
 /// # Errors
 /// When not lenient: at the first line that is no JSON object, and at the first record whose payload is none.
 pub(super) fn read(source: &Source, lenient: bool) -> Result<(Vec<Record>, Vec<Fault>), ReadError> {
-    let mut records = Vec::new();
-    let mut faults = Vec::new();
-    let text = source.text();
-    for (index, span) in source.lines().enumerate() {
-        let (line, json) = (index + 1, span.text(text).trim());
-        if json.is_empty() {
-            continue;
-        }
-        match parse(text, line, json) {
-            Ok(record) => records.push(record),
-            Err(error) if !lenient => return Err(error),
-            Err(error) => faults.push(fault(line, error)),
-        }
-    }
-    Ok((records, faults))
+    lines::read(source, lenient, parse)
 }
 
-const A_RECORD: &str = "one record a line, each a JSON object";
 const A_PAYLOAD: &str = "a record whose `payload` is an object";
 
-fn parse(text: &str, line: usize, json: &str) -> Result<Record, ReadError> {
-    let bad = |found: &str, expected| ReadError::BadMessage {
-        line,
-        index: line - 1,
-        found: found.to_owned(),
-        expected,
-    };
-    let record = match Object::parse(json) {
-        Ok(record) => record,
-        Err(error) if error.is_data() => return Err(bad(Kind::of(json).name(), A_RECORD)),
-        Err(error) => return Err(syntax(line, &error)),
-    };
+fn parse(line: Line<'_>) -> Result<Record, ReadError> {
+    let record = line.object()?;
     let name = record.string("type");
     let name = name.as_deref().unwrap_or_default();
     let kind = match name {
@@ -91,15 +67,15 @@ fn parse(text: &str, line: usize, json: &str) -> Result<Record, ReadError> {
         | "event_msg" => {
             let payload = record.get("payload").unwrap_or("null");
             let Some(object) = Object::of(payload) else {
-                return Err(bad(Kind::of(payload).name(), A_PAYLOAD));
+                return Err(line.bad(Kind::of(payload).name(), A_PAYLOAD));
             };
-            enveloped(name, Span::of(text, payload), &object)
+            enveloped(name, Span::of(line.file, payload), &object)
         }
-        _ => bare(Span::of(text, json), &record),
+        _ => bare(line.span(), &record),
     };
     Ok(Record {
-        line,
-        span: Span::of(text, json),
+        line: line.number,
+        span: line.span(),
         kind,
         ordinal: record.number("ordinal"),
     })
@@ -135,35 +111,4 @@ fn bare(span: Span, record: &Object<'_>) -> RecordKind {
         return RecordKind::Other;
     }
     RecordKind::Item(span)
-}
-
-fn syntax(line: usize, error: &serde_json::Error) -> ReadError {
-    let found = error.to_string();
-    let found = found.split(" at line ").next().unwrap_or_default();
-    ReadError::Syntax {
-        line,
-        column: error.column(),
-        found: found.to_owned(),
-        expected: match error.is_eof() {
-            true => "the rest of the record: the line is cut off",
-            false => A_RECORD,
-        },
-    }
-}
-
-fn fault(line: usize, error: ReadError) -> Fault {
-    let (found, expected) = match error {
-        ReadError::BadMessage {
-            found, expected, ..
-        }
-        | ReadError::Syntax {
-            found, expected, ..
-        } => (found, expected),
-        other => (other.to_string(), A_RECORD),
-    };
-    Fault {
-        line,
-        found,
-        expected,
-    }
 }

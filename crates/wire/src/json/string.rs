@@ -27,6 +27,31 @@ pub fn decode(literal: &str) -> Cow<'_, str> {
     Cow::Owned(text)
 }
 
+/// The beginning of what [`decode`] gives: as many whole characters as `max_bytes` bytes hold. Costs no more than
+/// these and the run without escapes that they end in.
+pub fn decode_head(literal: &str, max_bytes: usize) -> Cow<'_, str> {
+    let inner = inner(literal);
+    let mut text = String::new();
+    for piece in Pieces::new(inner) {
+        let room = max_bytes - text.len();
+        let source = &inner[piece.source.clone()];
+        match piece.meaning {
+            Meaning::Plain if source.len() > room => {
+                let head = &source[..source.floor_char_boundary(room)];
+                if piece.source.start == 0 {
+                    return Cow::Borrowed(head);
+                }
+                text.push_str(head);
+                break;
+            }
+            Meaning::Plain => text.push_str(source),
+            Meaning::Escaped(char) if char.len_utf8() > room => break,
+            Meaning::Escaped(char) => text.push(char),
+        }
+    }
+    Cow::Owned(text)
+}
+
 /// Where the decoded byte range `decoded` stands in the literal's source (quotes counted).
 /// `None` when it is out of range or would split a character.
 pub fn locate(literal: &str, decoded: Range<usize>) -> Option<Range<usize>> {
@@ -234,6 +259,24 @@ mod tests {
         check(r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}");
         check(r#""\ud83d\u0041""#, "\u{fffd}A");
         check(r#""\\ud83d""#, "\\ud83d");
+    }
+
+    #[test]
+    fn a_head_is_the_beginning_of_the_text() {
+        for literal in [
+            r#""""#,
+            r#""plain""#,
+            r#""a\n\t\"\\\/\u0041""#,
+            r#""\ud83d\ude00!""#,
+            r#""中x\u6587\ud83d""#,
+            r#""tail\""#,
+        ] {
+            let text = decode(literal);
+            for max in 0..20 {
+                let expect = &text[..text.floor_char_boundary(max)];
+                assert_eq!(decode_head(literal, max), expect, "{literal} {max}");
+            }
+        }
     }
 
     #[test]

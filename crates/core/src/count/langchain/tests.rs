@@ -4,6 +4,7 @@ use serde::Deserialize;
 use serde_json::value::RawValue;
 
 use super::*;
+use crate::count::scaled_total;
 use crate::id::Handle;
 use crate::memory::{Memory, TestPart, call, image, part, result, text};
 use crate::patch::{Patch, PatchCause, Site};

@@ -271,11 +271,13 @@ fn addresses(r: &Reading) -> bool {
             && !r.has_in(r.clause_of(s.at)..s.at, Sign::Reported)
             && (!is_ensuring || opening_of(r, s.at) >= s.at)
     };
-    let is_imagined = r.begins(Sign::Imagined);
-    !is_imagined
-        && r.all(Sign::YouMustNot)
-            .chain(r.all(Sign::YouMust))
-            .any(counts)
+    // `When you have done it, you must …` is a rule all the same.
+    let holds = |s: &Signed| {
+        let is_firm = (s.at..s.at + s.len).any(|at| r.tokens.text(at) == "must");
+        !r.begins(Sign::Imagined) || is_firm && s.at >= r.end_of(0)
+    };
+    let mut all = r.all(Sign::YouMustNot).chain(r.all(Sign::YouMust));
+    all.any(|s| holds(&s) && counts(s))
 }
 
 fn for_good(r: &Reading) -> bool {

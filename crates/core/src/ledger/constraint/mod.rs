@@ -114,6 +114,15 @@ impl Rules {
         self.dropped
     }
 
+    /// Changes every text.
+    pub(super) fn clean(&mut self, clean: impl Fn(&mut Arc<str>)) {
+        for rule in &mut self.standing {
+            clean(&mut rule.text);
+            rule.instead_of.iter_mut().for_each(&clean);
+        }
+        self.past.iter_mut().for_each(|rule| clean(&mut rule.text));
+    }
+
     /// Reads a text that the user, or the host in a later system message, says in `message`.
     pub(super) fn hear(&mut self, text: &str, message: &MessageView, ordinal: u64) {
         let text = said(text);

@@ -3,8 +3,11 @@
 use super::*;
 use crate::count::{LangChain, Words, scaled_total};
 use crate::memory::{Memory, TestPart, call, image, text};
+use crate::parity::Trim;
+use crate::patch::Patched;
 use crate::policy::Threshold;
-use crate::view::{MessageView, Role, Usage};
+use crate::view::{MessageView, PartRef, Role, Texts, Usage};
+use crate::window::Branch;
 
 // ---- counting
 
@@ -105,7 +108,117 @@ fn c1_c2_nous_counts_text_only_and_divides_once() {
     assert_eq!(Words.tokens(Words.text(" a  b\nc ")), 3, "C1 words");
 }
 
+/// What the thread keeps message by message is the rule over the whole list.
+#[test]
+fn a3_b1_the_size_is_scaled() {
+    for preset in [Preset::Langchain, Preset::Deerflow] {
+        for strictly in [false, true] {
+            let options = asks(preset, tokens(90_000), 2);
+            let options = if strictly { strict(options) } else { options };
+            let mut peer = Peer::with(&options, &["u one x100"]);
+            // "one" x 100 is 76 + 3 tokens, "two" x 100 is 78 + 3: 160 up to the first report.
+            for (row, total, provider, expect) in [
+                ("as counted", 160, Some("openai"), 160),
+                ("never lowers", 1, Some("openai"), 241),
+                (
+                    "in proportion",
+                    354,
+                    Some("openai"),
+                    (322.0_f64 * (354.0 / 322.0)).ceil() as u64,
+                ),
+                ("at most a quarter", 9_000, Some("openai"), 504),
+                (
+                    "no more once another provider answers",
+                    9_000,
+                    Some("other"),
+                    484,
+                ),
+            ] {
+                peer.say_reported("a two x100", total, provider);
+                assert_eq!(
+                    peer.size().tokens,
+                    expect,
+                    "A3 {row}, {preset:?} {strictly}"
+                );
+                assert_eq!(peer.size().estimated % 81, 79, "the count is as before");
+            }
+        }
+    }
+    // A reply without a provider after one with: no scaling.
+    let mut peer = Peer::with(&asks(Preset::Langchain, tokens(90_000), 2), &["u one x100"]);
+    peer.say_reported("a two x100", 9_000, Some("openai"));
+    assert_eq!(peer.size().tokens, 200);
+    peer.say(&["u on"]);
+    assert_eq!(peer.size().tokens, (165.0_f64 * 1.25).ceil() as u64);
+    peer.say(&["a two x100"]);
+    assert_eq!(peer.size().tokens, 165 + 81);
+    // A report that comes after its reply.
+    let mut peer = Peer::with(
+        &asks(Preset::Langchain, tokens(90_000), 2),
+        &["u one x100", "a two x100", "u on"],
+    );
+    let usage = Usage {
+        reported_total: Some(200),
+        provider: Some("openai".into()),
+        ..Usage::default()
+    };
+    peer.thread.usage(usage);
+    assert_eq!(peer.size().tokens, (165.0_f64 * 1.25).ceil() as u64);
+    // Nous reads no reports.
+    let mut peer = Peer::with(&asks(Preset::Nous, tokens(90_000), 2), &["u one x100"]);
+    peer.say_reported("a two x100", 9_000, Some("openai"));
+    assert_eq!(peer.size().tokens, 150);
+}
+
+/// A report of what was sent before a compaction scales no more in ours; the original goes on with it.
+#[test]
+fn a3_after_a_compaction() {
+    let run = |options: Options| {
+        let mut peer = Peer::with(&options, &["u one x400", "a two x400", "u three x400"]);
+        peer.say_reported("a four x40", 900, Some("openai"));
+        peer.say(&["u five"]);
+        assert_eq!(peer.check().outcome, Outcome::Compacted);
+        let size = peer.size();
+        (size.tokens, size.estimated)
+    };
+    for preset in [Preset::Langchain, Preset::Deerflow] {
+        let options = asks(preset, tokens(500), 2);
+        let (scaled, counted) = run(options.clone());
+        assert_eq!(scaled, counted, "{preset:?}");
+        let (scaled, counted) = run(strict(options));
+        assert!(scaled > counted, "{preset:?} strict: {scaled} of {counted}");
+    }
+}
+
 // ---- triggers
+
+/// The newest reply's own report reaches a trigger, if the model's provider made it.
+#[test]
+fn a4_reported_tokens_reach_a_trigger() {
+    for (row, reports, expect) in [
+        ("below", &[(999, Some("openai"))][..], false),
+        ("at the threshold", &[(1_000, Some("openai"))], true),
+        ("of another provider", &[(5_000, Some("anthropic"))], false),
+        ("of nobody", &[(5_000, None)], false),
+        (
+            "only the last reply",
+            &[(5_000, Some("openai")), (10, Some("openai"))],
+            false,
+        ),
+    ] {
+        for preset in [Preset::Langchain, Preset::Deerflow] {
+            let options = asks(preset, tokens(1_000), 2);
+            for options in [options.clone(), strict(options)] {
+                let mut peer = Peer::with(&options, &["u one x50", "u two", "u three"]);
+                for (total, provider) in reports {
+                    peer.say_reported("a four x50", *total, *provider);
+                }
+                let fired = peer.check().outcome != Outcome::Skipped;
+                assert_eq!(fired, expect, "A4 {row}, {preset:?}");
+            }
+        }
+    }
+}
 
 /// Whether a conversation of so many messages of 100 characters fires.
 fn fires(options: &Options, count: usize) -> bool {
@@ -135,6 +248,14 @@ fn a4_b1_c2_when_it_fires() {
     };
     // Bytes / 4: 25 a message, and above only.
     let nous = |n| asks(Preset::Nous, tokens(n), 2);
+    let with_system = |n| {
+        let mut peer = Peer::with(
+            &langchain(messages(n)),
+            &["s rules", "u one", "a two", "u three"],
+        );
+        peer.check().outcome != Outcome::Skipped
+    };
+    assert!(with_system(4) && !with_system(5), "A4 all messages");
     for (row, options, count, expect) in [
         ("A4 messages >= v", langchain(messages(6)), 6, true),
         ("A4 messages < v", langchain(messages(6)), 5, false),
@@ -297,6 +418,23 @@ fn a5_b1_c2_where_they_cut() {
         "S 3",
         "S 2",
     );
+    // int(100,000 * 0.0012) = 120.
+    cut(
+        "A5 a fraction of the window",
+        Langchain,
+        KeepOption::Fraction(0.0012),
+        &talk,
+        "S 3 4 5",
+        "S 3 4 5",
+    );
+    cut(
+        "A5 nothing fits, and there is only one",
+        Langchain,
+        KeepOption::Tokens(5),
+        &["u one x400"],
+        "0",
+        "0",
+    );
     let pair = [
         "u one x400",
         "a call c1 call c2",
@@ -355,6 +493,22 @@ fn a5_b1_c2_where_they_cut() {
         "Rules S 0 3 4",
         "Rules S 0 3 4",
     );
+    cut(
+        "B1 all that would go is put back: nothing to do",
+        Deerflow,
+        keep(2),
+        &["u reminder today", "u go", "a one", "a two"],
+        "0 1 2 3",
+        "0 1 2 3",
+    );
+    cut(
+        "B1 a hidden message is no request",
+        Deerflow,
+        keep(1),
+        &["u go", "a one x400", "u hidden note", "a two x90", "a ok"],
+        "Rules S 0 4",
+        "Rules S 0 4",
+    );
     let leading = [
         "s rules",
         "u one x400",
@@ -388,6 +542,164 @@ fn a5_b1_c2_where_they_cut() {
         "0 1 2 3 4 5",
         "0 1 2 3 4 5",
     );
+}
+
+// ---- trimming
+
+/// What goes of `lines`, as the single call of the original is given it, a word a message.
+fn trimmed(preset: Preset, trim: u64, lines: &[&str]) -> Option<String> {
+    let options = Options {
+        trim_tokens: Some(Some(trim)),
+        ..asks(preset, tokens(90_000), 1)
+    };
+    let mut peer = Peer::with(&strict(options), lines);
+    peer.command(false);
+    assert!(peer.given.len() <= 1, "one call");
+    let given = peer.given.first()?;
+    let kept = given.lines().filter(|line| !line.contains("transcript"));
+    Some(kept.collect::<Vec<_>>().join("|"))
+}
+
+#[test]
+fn a6_b1_what_is_trimmed() {
+    use Preset::{Deerflow, Langchain};
+    // "one" is ceil((3 + 4) / 4) + 3 = 5 tokens from a user and 6 from an assistant.
+    let talk = ["u one", "a two", "u three", "a four", "u last"];
+    for (row, preset, trim, lines, expect) in [
+        (
+            "all fits",
+            Langchain,
+            99,
+            &talk[..],
+            Some("user: one|assistant: two|user: three|assistant: four"),
+        ),
+        (
+            "the newest that fit",
+            Langchain,
+            13,
+            &talk,
+            Some("user: three|assistant: four"),
+        ),
+        (
+            "from a user on",
+            Langchain,
+            18,
+            &talk,
+            Some("user: three|assistant: four"),
+        ),
+        ("nothing is left: no call", Langchain, 7, &talk, None),
+        (
+            "deer-flow then gives the last",
+            Deerflow,
+            9,
+            &talk,
+            Some("assistant: four"),
+        ),
+        (
+            "a system message at the start is set aside",
+            Langchain,
+            20,
+            &["s rule", "u one", "a two", "u three", "a four", "u last"],
+            Some("system: rule|user: three|assistant: four"),
+        ),
+    ] {
+        assert_eq!(trimmed(preset, trim, lines).as_deref(), expect, "A6 {row}");
+    }
+}
+
+/// The last lines of the message at the edge, if it is a user's.
+#[test]
+fn a6_a_partial_message_at_the_edge() {
+    let mut memory = Memory::new();
+    let said = memory.message(Role::User, vec![text("first line\nsecond line\nthird")]);
+    let blocks = memory.blocks(Role::User, vec![text("first block"), text("second\nthird")]);
+    let answer = memory.message(Role::Assistant, vec![text("four")]);
+    let given = |first: &MessageView, trim| {
+        let (mut history, mut branch) = (crate::history::History::default(), Branch::default());
+        for view in [first, &answer] {
+            let view = Arc::new(view.clone());
+            let node = history.append(branch.head(), view.clone());
+            let weight = LangChain::DEFAULT.message(&view, &memory);
+            branch.push(node, view, weight);
+        }
+        let trim_by = Trim {
+            preset: Preset::Langchain,
+            branch: &branch,
+            texts: &memory,
+            counter: &LangChain::DEFAULT,
+            patches_at: &|_| &[],
+        };
+        let given = trim_by.given(&[0, 1], None, Some(trim)).expect("it trims");
+        let left = given.partial.map(|(at, patches)| {
+            let message = branch.view(at).handle;
+            let patched = Patched::new(&memory, message, &patches);
+            let parts = 0..branch.view(at).parts.len() as u16;
+            let texts = parts.map(|part| patched.text(PartRef { message, part }).into_owned());
+            texts.collect::<Vec<_>>().join("+")
+        });
+        (given.messages, left)
+    };
+    let part = |text: &str| Some(text.to_owned());
+    // "four" from an assistant is 7 tokens; "third" from a user 6, "second line\nthird" 9, all of it 11.
+    assert_eq!(given(&said, 18), (vec![0, 1], None), "all fits");
+    assert_eq!(given(&said, 17), (vec![0, 1], part("second line\nthird")));
+    assert_eq!(given(&said, 15), (vec![0, 1], part("third")));
+    assert_eq!(
+        given(&said, 12),
+        (vec![], None),
+        "no line fits, and no user is left"
+    );
+    // A list loses blocks from its start, and of its last one lines.
+    assert_eq!(given(&blocks, 15), (vec![0, 1], part("+second\nthird")));
+    assert_eq!(given(&blocks, 13), (vec![0, 1], part("+third")));
+}
+
+/// After an overflow LangChain cuts the middle out, once; the others do not try again.
+#[test]
+fn a7_after_an_overflow() {
+    let said = |n| [format!("u FACT{n}- x20"), "a ok".to_owned()];
+    let lines: Vec<String> = (0..20).flat_map(said).collect();
+    let lines: Vec<&str> = lines.iter().map(String::as_str).chain(["u last"]).collect();
+    let run = |preset, overflows: usize, strictly| {
+        let options = asks(preset, tokens(500), 1);
+        let mut peer = Peer::with(&if strictly { strict(options) } else { options }, &lines);
+        peer.model = Box::new(move |n| match n <= overflows {
+            true => Err(Failure::ContextOverflow { limit: None }),
+            false => Ok(reply("short")),
+        });
+        let outcome = peer.check().outcome;
+        let facts = |given: &String| {
+            (0..20)
+                .filter(|n| given.contains(&format!("FACT{n}-")))
+                .count()
+        };
+        (outcome, peer.given.iter().map(facts).collect::<Vec<_>>())
+    };
+    let (outcome, given) = run(Preset::Langchain, 1, true);
+    assert_eq!(
+        (outcome, given.len(), given[0]),
+        (Outcome::Compacted, 2, 20),
+        "A7"
+    );
+    assert!((9..=12).contains(&given[1]), "A7 half of it: {given:?}");
+    assert_eq!(
+        run(Preset::Langchain, 2, true).0,
+        Outcome::Failed,
+        "A7 a second time"
+    );
+    for preset in [Preset::Deerflow, Preset::Nous] {
+        let (outcome, given) = run(preset, 1, true);
+        assert_eq!((outcome, given.len()), (Outcome::Failed, 1), "{preset:?}");
+    }
+    // Ours gives all of it, in smaller calls.
+    for preset in PEERS {
+        let (outcome, given) = run(preset, 1, false);
+        assert_eq!(outcome, Outcome::Compacted, "{preset:?}");
+        assert!(
+            given[1..].iter().sum::<usize>() >= 20,
+            "{preset:?}: {given:?}"
+        );
+    }
 }
 
 // ---- pruning

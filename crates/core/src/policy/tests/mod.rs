@@ -12,6 +12,7 @@ fn model() -> ModelProfile {
         window: Some(200_000),
         max_output: Some(40_000),
         learnt: false,
+        provider: None,
     }
 }
 
@@ -80,7 +81,7 @@ fn every_row_of_the_table() {
     });
     row(|p| p.usage, {
         use UsageRule::{Anchor, Ignore, Scale};
-        [Anchor, Ignore, Scale, Ignore]
+        [Anchor, Scale, Scale, Ignore]
     });
     let langchain = CounterChoice::LangChain { tenths: 40 };
     row(
@@ -215,6 +216,7 @@ fn the_window_and_its_reserve() {
         window,
         max_output,
         learnt,
+        provider: None,
     };
     let plain = Options::default();
     let asked = Options {

@@ -87,6 +87,7 @@ fn any_model() -> impl Strategy<Value = ModelProfile> {
         window,
         max_output,
         learnt,
+        provider: None,
     })
 }
 

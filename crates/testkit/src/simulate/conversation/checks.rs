@@ -1,14 +1,16 @@
 //! What must hold after every attempt and every step of a life, by the numbers of the invariants.
 
-use conspectus_core::count::Weight;
+use conspectus_core::count::{Scaling, Weight};
 use conspectus_core::id::{Handle, RecordId};
 use conspectus_core::outcome::{Outcome, Reason, Report};
 use conspectus_core::patch::Patch;
-use conspectus_core::policy::{Counted, PruneWhen, UsageRule};
+use conspectus_core::policy::{Counted, Preset, PruneWhen, UsageRule};
 use conspectus_core::projection::{BlockKind, Piece, Projection};
 use conspectus_core::record::Author;
 use conspectus_core::thread::Size;
 use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
+
+use conspectus_core::redact::{Redactor, Shown};
 
 use super::reading::Reading;
 use super::scene::{Checked, Scene};
@@ -122,7 +124,9 @@ impl Scene<'_> {
         );
         let permille = u64::from(self.thread.policy().minimum_gain_permille);
         let gain = (size.request * permille / 1000).max(1);
-        if is + gain > was || after >= measured.tokens_before {
+        // The peers do not look at the size of what they take.
+        let is_parity = self.thread.policy().follows_peer();
+        if !is_parity && (is + gain > was || after >= measured.tokens_before) {
             let (told, then) = (after, measured.tokens_before);
             return Err(format!(
                 "12: {is} tokens after, {was} before, least gain {gain} (told: {told}, {then})"
@@ -140,7 +144,7 @@ impl Scene<'_> {
         let cap = policy.summary.max_tokens;
         let summary = record.summary.as_ref().map_or("", |s| &s.text);
         let long = counter.tokens(counter.text(summary));
-        if long > cap {
+        if long > cap && !is_parity {
             return Err(format!("28: a summary of {long} tokens, cap {cap}"));
         }
         Ok(())
@@ -229,7 +233,8 @@ impl Scene<'_> {
         let earlier = parent.and_then(|r| r.summary.as_ref());
         // Where what went says nothing the summary stays, and nobody is asked.
         let stayed = calls == 0 && earlier == Some(summary);
-        if !stayed && !reading.made(&summary.text) {
+        let policy = &self.thread.policy().summary;
+        if !stayed && !reading.made(&summary.text, policy, earlier.map(|e| e.text.as_ref())) {
             return Err(format!("27: {:?} is not what the model said", summary.text));
         }
         if let Some(earlier) = earlier.filter(|_| !stayed)
@@ -254,7 +259,8 @@ impl Scene<'_> {
             }));
             for part in 0..view.parts.len() {
                 let is_read = shapes.iter().any(|patches| {
-                    let text = spoken(view, part, patches, self.src.texts);
+                    let redactor = &self.thread.policy().redact;
+                    let text = spoken(view, part, patches, self.src.texts, redactor);
                     text.trim().is_empty() || reading.has_read(&text)
                 });
                 if !is_read {
@@ -263,6 +269,12 @@ impl Scene<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Nous's pruning goes by its own sizes, and can make a result longer.
+    pub(super) fn prunes_as_nous(&self) -> bool {
+        let policy = self.thread.policy();
+        policy.follows_peer() && policy.preset == Preset::Nous
     }
 
     /// What must hold after every step.
@@ -286,7 +298,7 @@ impl Scene<'_> {
         };
         let mut found = invariants::broken(given, &request);
         let prune = self.thread.policy().prune;
-        if !self.thread.policy().strict_parity {
+        if !self.prunes_as_nous() {
             let all = &self.all;
             let view = |handle: Handle| all.get(handle.0 as usize);
             let (texts, limits) = (self.src.texts, prune.as_ref());
@@ -325,10 +337,12 @@ impl Scene<'_> {
         let weighed = self.weigh(request.pieces());
         let fixed = self.thread.fixed().weight;
         let all = counter.tokens(fixed + weighed.messages + weighed.blocks);
+        // In the peers' lists the summary is a message.
+        let is_listed = policy.counted == Counted::Messages && policy.follows_peer();
         let counted = match policy.counted {
             Counted::Request => all,
-            Counted::MessagesAndSummary => counter.tokens(weighed.messages + weighed.blocks),
-            Counted::Messages => counter.tokens(weighed.messages),
+            Counted::Messages if !is_listed => counter.tokens(weighed.messages),
+            _ => counter.tokens(weighed.messages + weighed.blocks),
         };
         if (size.request, size.estimated) != (all, counted) {
             let (told, estimated) = (size.request, size.estimated);
@@ -347,7 +361,13 @@ impl Scene<'_> {
         };
         let anchor = (from..branch.len()).rev().find(is_valid);
         let anchor = anchor.filter(|_| policy.usage == UsageRule::Anchor);
-        let expect = anchor.map_or(counted, |at| {
+        let scales = policy.usage == UsageRule::Scale;
+        let unanchored = if scales {
+            self.scaled(request)
+        } else {
+            counted
+        };
+        let expect = anchor.map_or(unanchored, |at| {
             let context = branch.view(at).usage.as_ref().map_or(0, |u| u.context());
             let after: Weight = branch.views()[at + 1..]
                 .iter()
@@ -359,6 +379,50 @@ impl Scene<'_> {
             return Err(format!("21: {} tokens, {expect} expected", size.tokens));
         }
         Ok(())
+    }
+}
+
+impl Scene<'_> {
+    /// LangChain's scaling over the whole list that is sent.
+    fn scaled(&self, request: &Projection) -> u64 {
+        let policy = self.thread.policy();
+        let branch = self.thread.branch();
+        let record = self.thread.active();
+        let from = record.map_or(0, |r| branch.position(r.upto).map_or(0, |at| at + 1));
+        let is_peer = record.is_some_and(|r| r.peer.is_some());
+        let mut messages = Vec::new();
+        for piece in request.pieces() {
+            let (handle, patches): (_, &[Patch]) = match piece {
+                Piece::Insert(_) => continue,
+                Piece::Keep(handle) => (*handle, &[]),
+                Piece::Edit(handle, patches) => (*handle, patches),
+            };
+            let at = branch.views().iter().position(|v| v.handle == handle);
+            let at = at.unwrap_or_default();
+            let mut view = branch.view(at).as_ref().clone();
+            let under = self.reports.get(&branch.path()[at]);
+            let is_valid = at >= from && under == Some(&record.map(|r| r.id));
+            if let Some(usage) = view.usage.as_mut().filter(|_| !is_valid && !is_peer) {
+                usage.reported_total = None;
+            }
+            let weight = match patches {
+                [] => self.weight(handle),
+                patches => self.src.counter.patched(&view, self.src.texts, patches),
+            };
+            messages.push((view, weight));
+        }
+        let mut scaling = Scaling::default();
+        for (at, (view, weight)) in messages.iter().enumerate() {
+            scaling.add(at, view, *weight, true);
+        }
+        let shows = u64::from(record.is_some_and(|r| r.summary.is_some()));
+        let blocks = (shows, self.weigh(request.pieces()).blocks);
+        match policy.counted {
+            Counted::Messages if !policy.follows_peer() => scaling.total((0, 0), (0, 0)),
+            // The peers' summary is the first of the list, deer-flow's one more behind it.
+            _ if policy.preset == Preset::Deerflow => scaling.total((0, 0), blocks),
+            _ => scaling.total(blocks, (0, 0)),
+        }
     }
 }
 
@@ -394,7 +458,13 @@ fn grown(old: &Projection, new: &Projection) -> Checked {
 }
 
 /// What a transcript says of a part; nothing of thoughts and media.
-fn spoken(view: &MessageView, part: usize, patches: &[Patch], texts: &dyn Texts) -> String {
+fn spoken(
+    view: &MessageView,
+    part: usize,
+    patches: &[Patch],
+    texts: &dyn Texts,
+    redactor: &Redactor,
+) -> String {
     let silent = match view.parts[part].kind {
         PartKind::Text | PartKind::Call { .. } | PartKind::Result { .. } => false,
         PartKind::Reasoning { .. } | PartKind::Media(_) | PartKind::Opaque { .. } => true,
@@ -406,6 +476,6 @@ fn spoken(view: &MessageView, part: usize, patches: &[Patch], texts: &dyn Texts)
         return String::new();
     }
     let message = view.handle;
-    let patched = conspectus_core::patch::Patched::new(texts, message, patches);
-    patched.text(PartRef { message, part }).into_owned()
+    let shown = Shown::patched(texts, redactor, message, patches);
+    shown.text(PartRef { message, part }).into_owned()
 }

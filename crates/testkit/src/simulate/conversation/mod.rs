@@ -105,7 +105,7 @@ pub struct Fault {
     pub did: String,
     /// What is wrong, with the number of the invariant.
     pub what: String,
-    /// Under `strict_parity`, where only what the peer does is promised.
+    /// Under `strict_parity`, which brings the peer's losses back.
     pub parity: bool,
     /// The request before and after, one line a message.
     pub shape: String,
@@ -115,6 +115,22 @@ impl Fault {
     /// The number of the invariant.
     pub fn number(&self) -> &str {
         self.what.split(':').next().unwrap_or_default()
+    }
+
+    /// A loss of the peer that `docs/presets.md` lists: its cut splits calls and answers (1, 2 and, where the
+    /// provider asks for turns, 4) and protects neither system messages (5) nor the request (6) nor what is pinned or
+    /// awaited (7), and may leave nothing (8); what it gives is one call, whatever it holds (23),
+    /// if anything (25), and it takes any
+    /// answer with a text (27).
+    pub fn is_the_peers(&self) -> bool {
+        let listed = match self.number() {
+            "1" | "2" | "4" | "5" | "6" | "7" | "8" => true,
+            "25" => self.what.contains("an empty transcript"),
+            "23" => self.what.contains("a request of"),
+            "27" => self.what.ends_with("was accepted"),
+            _ => false,
+        };
+        self.parity && listed
     }
 
     /// What a host brings about itself, and the core tells rather than mends.

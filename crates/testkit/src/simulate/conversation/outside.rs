@@ -5,7 +5,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use conspectus_core::attempt::{Attempt, Poll};
-use conspectus_core::effect::{CommitAck, Effect, Event, Failure, Input, Millis};
+use conspectus_core::effect::{CommitAck, Effect, Event, Failure, Input, Millis, SummaryInput};
 use conspectus_core::id::{Ident, NodeId, RecordId};
 use conspectus_core::outcome::Report;
 use conspectus_core::projection::Projection;
@@ -13,11 +13,13 @@ use conspectus_core::thread::{Sources, Thread};
 use conspectus_core::view::MessageView;
 
 use super::Story;
+use super::policy;
 use super::reading::{Origins, Reading};
 use crate::faults::{FaultPlan, ReadFault, WriteFault};
 use crate::model::{Ask, ScriptedModel};
 use crate::rng::Rng;
 use crate::simulate::{Agenda, Machine, Step, World};
+use crate::transcript::{SECRET_END, SECRET_START};
 
 /// An attempt with what it reads.
 #[derive(Clone)]
@@ -95,6 +97,14 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 self.calls += 1;
                 self.story.note("model calls");
                 self.reading.called(call, &request, &route, self.sent, self.src);
+                match &request.input {
+                    SummaryInput::Transcript { system, document } => {
+                        self.leaks("an instruction", system);
+                        self.leaks("a transcript", document);
+                    }
+                    // Goes to the provider that the conversation goes to.
+                    SummaryInput::Replay { instruction, .. } => self.leaks("an instruction", instruction),
+                }
                 let answer = self.model.answer(&Ask::from(request.as_ref()));
                 for n in 0..answer.chunks.len() as u64 {
                     agenda.tell(soon + n, Input::Progress(call));
@@ -102,7 +112,7 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 let when = soon + answer.chunks.len() as u64 + answer.after_ms;
                 match answer.said.outcome() {
                     Some(Ok(reply)) => {
-                        self.reading.replied(call, &reply);
+                        self.reading.replied(call, &self.redacted(&reply.text), reply.finish);
                         agenda.tell(when, Input::Reply(call, reply));
                     }
                     Some(Err(failure)) => agenda.tell(when, Input::Failed(call, failure)),
@@ -120,6 +130,7 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 agenda.tell(soon, Input::Cached(key, found.cloned()));
             }
             Effect::CachePut(key, text) => {
+                self.leaks("a partial summary", &text);
                 self.reading.accepted(key, &text, self.origins);
                 self.cache.insert(key, text);
             }
@@ -131,6 +142,7 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 agenda.tell(soon, Input::Archived(result));
             }
             Effect::Commit(record, expect) => {
+                self.leaks("a record", &format!("{record:?}"));
                 let fault = self.faults.write();
                 self.story.note(match fault {
                     WriteFault::None => "commit: None",
@@ -163,12 +175,26 @@ impl World<Running<'_>> for Outside<'_, '_> {
                 };
                 agenda.tell(soon, Input::Found(seen));
             }
-            Effect::Emit(event) => self.events.push(event),
+            Effect::Emit(event) => {
+                self.leaks("an event", &format!("{event:?}"));
+                self.events.push(event);
+            }
         }
     }
 }
 
 impl Outside<'_, '_> {
+    fn redacted(&self, text: &Arc<str>) -> Arc<str> {
+        self.thread.policy().redact.redact_arc(text)
+    }
+
+    /// 31: whether anything of a secret stands in what is written or told.
+    fn leaks(&mut self, what: &str, text: &str) {
+        if self.thread.policy().redact.is_on() && leaks(text) {
+            self.reading.broken.push(format!("31: a secret in {what}"));
+        }
+    }
+
     fn go_on_talking(&mut self, now: Millis, agenda: &mut Agenda<Input>) {
         let count = self.rng.between(1, 3).min(self.upcoming.len());
         if count == 0 {
@@ -188,7 +214,13 @@ impl Outside<'_, '_> {
     }
 }
 
+/// Whether a piece of a planted secret stands in a text.
+pub(super) fn leaks(text: &str) -> bool {
+    text.contains(SECRET_START) || text.contains(SECRET_END)
+}
+
 fn store_failure(message: &str) -> Failure {
+    let message = format!("{message} of {}", policy::secret(3));
     Failure::Store {
         message: message.into(),
     }

@@ -1,13 +1,19 @@
 //! Random policies and models.
 
+use std::sync::Arc;
+
 use conspectus_core::effect::{Finish, Route};
 use conspectus_core::policy::{
-    Clause, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset, PruneOption,
-    PruneWhen, Strategy, TriggerOption,
+    Clause, Fidelity, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset,
+    PruneOption, PruneWhen, Rolling, Strategy, TriggerOption,
 };
+use conspectus_core::view::{MessageView, Role};
+
+use conspectus_core::redact::RedactOption;
 
 use crate::model::Behaviour;
 use crate::rng::Rng;
+use crate::transcript::{SECRET_END, SECRET_START};
 
 /// A policy that resolves, for a conversation of about `tokens` tokens.
 pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
@@ -19,6 +25,33 @@ pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
     }
     let resolved = Policy::resolve(&Options::default(), &ModelProfile::default());
     resolved.expect("the defaults resolve").policy
+}
+
+/// In some lives every reply names its provider, and often says how large it was, which LangChain's scaling reads.
+/// Dice of their own, so that a seed's other choices are those of before.
+pub(super) fn reported(
+    mut views: Vec<MessageView>,
+    policy: &mut Policy,
+    seed: u64,
+) -> Vec<MessageView> {
+    let mut rng = Rng::new(seed ^ 0x5ca1e);
+    if !rng.percent(40) {
+        return views;
+    }
+    let provider = Some(Arc::from("p"));
+    policy.provider = provider.clone().filter(|_| rng.percent(50));
+    let other = Some(Arc::from("q")).filter(|_| rng.percent(10));
+    for view in views.iter_mut().filter(|v| v.role == Role::Assistant) {
+        let usage = view.usage.get_or_insert_default();
+        usage.provider = provider.clone();
+        if rng.percent(40) {
+            usage.reported_total = Some(rng.below(4_000) as u64);
+        }
+        if other.is_some() && rng.percent(20) {
+            usage.provider = other.clone();
+        }
+    }
+    views
 }
 
 fn options(rng: &mut Rng, tokens: u64) -> Options {
@@ -92,6 +125,8 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         .filter(|_| !apart.percent(20))
         .or(Some(Placement::SystemEnd)),
         on_failure: Some(*rng.pick(&[OnFailure::Digest, OnFailure::Unchanged, OnFailure::Error])),
+        rolling: Some(*apart.pick(&[Rolling::Rewrite, Rolling::Segments])),
+        fidelity: Some(*apart.pick(&[Fidelity::Off, Fidelity::Flag, Fidelity::Cut])),
         max_summary_tokens: Some(*rng.pick(&[100, 400, 2_000])),
         max_retries: Some(rng.below(3) as u32),
         call_timeout_ms: Some(5_000),
@@ -101,8 +136,18 @@ fn options(rng: &mut Rng, tokens: u64) -> Options {
         breaker_cooldown_ms: Some(*rng.pick(&[0, 30_000])),
         max_context: Some(share(rng, 40, 300).max(400)),
         strict_parity: preset != Preset::Default && rng.percent(8),
+        redact: RedactOption {
+            enabled: Some(!apart.percent(5)),
+            patterns: vec![format!("{SECRET_START}[A-Za-z0-9]+").into()],
+            allow: Vec::new(),
+        },
         ..Options::default()
     }
+}
+
+/// What models and stores say although they should not.
+pub(super) fn secret(n: usize) -> String {
+    format!("{SECRET_START}{n}x7Qm2Vt9{SECRET_END}")
 }
 
 /// Models to ask.
@@ -113,6 +158,7 @@ pub(super) fn routes(rng: &mut Rng) -> Vec<Route> {
             replay: rng.percent(30),
             max_input: *rng.pick(&[1_000, 2_000, 8_000, 100_000]),
             max_output: *rng.pick(&[200, 4_000]),
+            takes_schema: false,
         })
         .collect()
 }
@@ -126,7 +172,14 @@ pub(super) fn behaviour(rng: &mut Rng) -> Behaviour {
 fn one(rng: &mut Rng) -> Behaviour {
     let summary = |rng: &mut Rng| {
         let n = rng.between(1, 9);
-        Behaviour::text(format!("State {n}: step {} is done.", rng.alnum(6)))
+        let step = rng.alnum(6);
+        match n % 3 {
+            0 => Behaviour::text(format!(
+                "State {n}: step {step} is done with {}.",
+                secret(n)
+            )),
+            _ => Behaviour::text(format!("State {n}: step {step} is done.")),
+        }
     };
     let error = |status, message: &str| Behaviour::Error {
         status,
@@ -135,9 +188,9 @@ fn one(rng: &mut Rng) -> Behaviour {
     match rng.below(24) {
         0 => Behaviour::text(""),
         1 => Behaviour::text(" \n "),
-        2 => error(500, "internal"),
+        2 => error(500, &format!("internal, key {}", secret(1))),
         3 => error(429, "slow down"),
-        4 => error(401, "who are you"),
+        4 => error(401, &format!("who are you: {}", secret(2))),
         5 => error(400, "context_length_exceeded"),
         6 => Behaviour::NeverReturns,
         7 => Behaviour::StreamThenStall("State".to_owned()),

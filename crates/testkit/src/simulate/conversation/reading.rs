@@ -3,8 +3,9 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use conspectus_core::effect::{CallNumber, Finish, Reply, Route, SummaryInput, SummaryRequest};
+use conspectus_core::effect::{CallNumber, Finish, Route, SummaryInput, SummaryRequest};
 use conspectus_core::id::Ident;
+use conspectus_core::policy::{Fidelity, Rolling, SummaryPolicy};
 use conspectus_core::projection::Projection;
 use conspectus_core::summary::{CLOSE, OPEN};
 use conspectus_core::thread::Sources;
@@ -105,10 +106,9 @@ impl Reading {
         Given::Document(inside.into())
     }
 
-    /// A call was answered.
-    pub(super) fn replied(&mut self, call: CallNumber, reply: &Reply) {
-        let text = reply.text.trim().into();
-        self.replies.push((text, reply.finish, call));
+    /// A call was answered; `text` is without secrets.
+    pub(super) fn replied(&mut self, call: CallNumber, text: &str, finish: Finish) {
+        self.replies.push((text.trim().into(), finish, call));
     }
 
     /// A partial result was accepted.
@@ -166,8 +166,35 @@ impl Reading {
         })
     }
 
-    /// 27: whether a summary is made of nothing but accepted partial results.
-    pub(super) fn made(&self, summary: &str) -> bool {
+    /// 27: whether a summary is made of nothing but accepted partial results, behind the `earlier` one where
+    /// that stays. Notes of the check against the source are no part of it.
+    pub(super) fn made(
+        &self,
+        summary: &str,
+        policy: &SummaryPolicy,
+        earlier: Option<&str>,
+    ) -> bool {
+        let mut summary = summary;
+        if policy.rolling == Rolling::Segments
+            && let Some(rest) = earlier.and_then(|e| summary.strip_prefix(e)?.strip_prefix("\n\n"))
+        {
+            summary = rest;
+        }
+        match policy.fidelity {
+            Fidelity::Off => self.is_made(summary),
+            Fidelity::Flag => {
+                let said: Vec<&str> = summary.split('\n').map(without_notes).collect();
+                self.is_made(&said.join("\n")) || self.is_made(summary)
+            }
+            // Lines are left out, and what the log shows takes the place of others.
+            Fidelity::Cut => summary.lines().all(|line| {
+                let line = without_notes(line);
+                line.starts_with("- ") || self.accepted.iter().any(|part| part.contains(line))
+            }),
+        }
+    }
+
+    fn is_made(&self, summary: &str) -> bool {
         let mut rest = summary;
         while !rest.is_empty() {
             let fits = self
@@ -182,6 +209,17 @@ impl Reading {
         }
         !summary.trim().is_empty()
     }
+}
+
+/// A line without the notes behind it.
+fn without_notes(line: &str) -> &str {
+    let marks = [
+        " [not found in the messages: ",
+        " [the log shows otherwise: ",
+        " [the log does not show this]",
+    ];
+    let first = marks.iter().filter_map(|mark| line.find(mark)).min();
+    &line[..first.unwrap_or(line.len())]
 }
 
 /// Letters of a sample.

@@ -97,7 +97,8 @@ impl Scene<'_> {
             texts,
             counter: &known,
         };
-        let policy = policy::policy(&mut rng, counter.tokens(weights.iter().sum()));
+        let mut policy = policy::policy(&mut rng, counter.tokens(weights.iter().sum()));
+        let views = policy::reported(views, &mut policy, life.seed);
         let mut scene: Scene<'_> = Scene {
             src,
             all: views.clone(),
@@ -156,7 +157,7 @@ impl Scene<'_> {
             step,
             did: self.did.clone(),
             what,
-            parity: self.thread.policy().strict_parity,
+            parity: self.thread.policy().follows_peer(),
             shape: format!("before:\n{before}after:\n{after}"),
         }
     }
@@ -456,15 +457,23 @@ impl Scene<'_> {
             return Ok(None);
         };
         one_start_one_stop(&events, report.outcome)?;
-        let is_parity = self.thread.policy().strict_parity;
-        if report.outcome == Outcome::Compacted && !is_parity {
+        if self.thread.policy().redact.is_on() && super::outside::leaks(&format!("{report:?}")) {
+            return Err("31: a secret in the report".to_owned());
+        }
+        let is_parity = self.thread.policy().follows_peer();
+        if report.outcome == Outcome::Compacted {
             self.smaller(&before, &size, &report, appended > 0)?;
+        }
+        if report.outcome == Outcome::Compacted && !is_parity {
             self.covered(&before, records, calls, &reading)?;
         }
         if self.settled && !is_parity {
             self.idempotent()?;
         }
-        if report.outcome == Outcome::Pruned && !is_parity && self.thread.projection() == before {
+        if report.outcome == Outcome::Pruned
+            && !self.prunes_as_nous()
+            && self.thread.projection() == before
+        {
             return Err("43: pruned, and nothing is shorter".to_owned());
         }
         Ok(Some(report.outcome))
