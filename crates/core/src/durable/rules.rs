@@ -7,8 +7,11 @@ use std::fmt::Write as _;
 use super::Source;
 use crate::count::TokenCounter;
 use crate::ledger::{Force, Rule};
+use crate::view::Role;
 
 const HEADING: &str = "## Standing rules of the user\nIn the user's own words; they hold until the user takes them back.\n";
+const PINNED: &str = ", pinned";
+const BY_HOST: &str = ", by the host";
 const MARK: &str = "\"\"\"";
 
 /// The section, within `tokens`; empty when there is no rule to show.
@@ -75,10 +78,10 @@ fn left_out(count: u64, messages: &[u64]) -> String {
 }
 
 fn line(rule: &Rule) -> String {
-    let by = if rule.force == Force::Pinned {
-        ", pinned"
-    } else {
-        ""
+    let by = match (rule.force, rule.role) {
+        (Force::Pinned, _) => PINNED,
+        (_, Role::System) => BY_HOST,
+        _ => "",
     };
     let mut out = match rule.earlier {
         Some(earlier) => format!("- [earlier message {earlier}{by}] "),
@@ -116,7 +119,11 @@ pub fn read(text: &str) -> Vec<(String, u64)> {
         else {
             continue;
         };
-        let Ok(message) = message.trim_end_matches(", pinned").parse() else {
+        let Ok(message) = message
+            .trim_end_matches(PINNED)
+            .trim_end_matches(BY_HOST)
+            .parse()
+        else {
             continue;
         };
         if !said.is_empty() {

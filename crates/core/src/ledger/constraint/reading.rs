@@ -440,8 +440,11 @@ fn keep_longest<T>(all: &mut Vec<T>, place: impl Fn(&T) -> (usize, usize)) {
     });
 }
 
+/// The hash of a unit's first token, its tokens, the unit.
+type UnitWord = (u64, Vec<Box<str>>, u16);
+
 /// Words of units by hash, with the unit.
-static UNIT_WORDS: LazyLock<Vec<(u64, Vec<Box<str>>, u16)>> = LazyLock::new(|| {
+static UNIT_WORDS: LazyLock<Vec<UnitWord>> = LazyLock::new(|| {
     let mut all = Vec::new();
     for (unit, words) in UNITS.iter().enumerate() {
         let unit = u16::try_from(unit).expect("few units");

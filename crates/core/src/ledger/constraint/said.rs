@@ -275,14 +275,14 @@ impl Skipper {
             }
             return Line::Other;
         }
-        if let Some(name) = trimmed.strip_prefix('<').and_then(tag_name) {
-            if is_data(name) && self.text_has.contains(&["<", name, ">"].concat()) {
-                let close = ["</", name].concat();
-                if !trimmed.contains(&close) {
-                    self.in_tag = Some(close);
-                }
-                return Line::Other;
+        let opened = trimmed.strip_prefix('<').and_then(tag_name);
+        let closes = |name: &&str| self.text_has.contains(&["<", name, ">"].concat());
+        if let Some(name) = opened.filter(|name| is_data(name)).filter(closes) {
+            let close = ["</", name].concat();
+            if !trimmed.contains(&close) {
+                self.in_tag = Some(close);
             }
+            return Line::Other;
         }
         if let Some(opens) = example_mark(trimmed) {
             self.in_example = opens;

@@ -124,7 +124,7 @@ fn share(these: &[(u64, u8)], those: &[(u64, u8)]) -> u64 {
     let all: u64 = these.iter().map(|t| u64::from(t.1)).sum();
     let known = these.iter().filter(|t| those.iter().any(|o| o.0 == t.0));
     let shared: u64 = known.map(|t| u64::from(t.1)).sum();
-    if all == 0 { 0 } else { shared * 100 / all }
+    (shared * 100).checked_div(all).unwrap_or(0)
 }
 
 fn shares_heavy(these: &[(u64, u8)], those: &[(u64, u8)]) -> bool {
