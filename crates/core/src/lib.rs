@@ -148,6 +148,7 @@ pub mod attempt;
 pub mod cost;
 pub mod count;
 pub mod digest;
+pub mod durable;
 pub mod effect;
 pub mod frame;
 pub mod history;

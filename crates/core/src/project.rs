@@ -30,6 +30,8 @@ pub struct Shape<'a> {
     pub patches: &'a Patches,
     /// What is shown of the summary; of a peer's record there can be several, oldest first.
     pub summaries: &'a [Arc<str>],
+    /// What code keeps beside the newest.
+    pub durable: &'a str,
     /// Where it is shown.
     pub placement: Placement,
     /// Whether faults of the list are set right. A peer's record leaves them, under `strict_parity` only.
@@ -42,7 +44,7 @@ pub struct Shape<'a> {
 pub fn frozen(branch: &Branch, end: Pos, shape: &Shape<'_>) -> Vec<Piece> {
     let repairs = Repairs::of(branch, end, shape);
     let mut pieces = Vec::with_capacity(end.min(64));
-    let mut blocks = frame::all_blocks(shape.summaries, shape.placement);
+    let mut blocks = frame::all_blocks(shape.summaries, shape.durable, shape.placement);
     if planted(Bug::SummaryTwice) {
         blocks.extend(blocks.clone());
     }

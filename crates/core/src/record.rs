@@ -63,6 +63,9 @@ pub struct Record {
     pub patches: Patches,
     /// The summary so far; `None` when only pruning happened yet.
     pub summary: Option<Summary>,
+    /// What code keeps beside the summary, as it is shown until the next record ([`crate::durable`]).
+    #[serde(default = "nothing")]
+    pub durable: Arc<str>,
     /// How the summary is shown.
     pub placement: Placement,
     /// The original whose losses it shows; only under `strict_parity`.
@@ -78,4 +81,16 @@ pub struct Record {
     pub why: Vec<Reason>,
     /// Committed summaries up to and including this one.
     pub summaries: u32,
+}
+
+impl Record {
+    /// With what code keeps beside its summary.
+    pub(crate) fn showing(self, durable: Option<Arc<str>>) -> Self {
+        let durable = durable.unwrap_or_else(nothing);
+        Self { durable, ..self }
+    }
+}
+
+fn nothing() -> Arc<str> {
+    "".into()
 }

@@ -35,6 +35,7 @@ pub fn compact(request: &Request) -> String {
         kept: &kept,
         texts: &removed,
         previous: None,
+        beside: "",
         ledger: &ledger,
     };
     let kept_text = if tail.is_empty() {

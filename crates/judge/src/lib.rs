@@ -3,10 +3,12 @@
 //! | program | what it answers | its results |
 //! |---|---|---|
 //! | `sessions` | does every real session come out valid and smaller? | `docs/sessions.md` |
+//! | `constraints` | are standing rules found, and are they still there after ten compactions? | `docs/constraints.md` |
 //! | `compact-parts` | the compactor that the retention evaluation calls: what does the digest keep? | `docs/retention.md` |
 //! | `secrets` | what do the rules for secrets find in every real session? | `docs/configuration.md` |
 
 pub mod cases;
 pub mod compact;
+pub mod constraints;
 pub mod parts;
 pub mod sessions;

@@ -511,7 +511,7 @@ pub fn frame_target(data: &[u8]) {
         Placement::System,
         Placement::SystemEnd,
     ] {
-        let blocks = frame::blocks(&text, placement);
+        let blocks = frame::blocks(&text, "", placement);
         for block in &blocks {
             assert!(
                 frame::is_ours(&block.text),
@@ -530,6 +530,23 @@ pub fn frame_target(data: &[u8]) {
         if !heading {
             let (content, text) = (content.trim_matches('\n'), defused.trim_matches('\n'));
             assert_eq!(content, text, "{placement:?}");
+        }
+        // What is kept beside the summary is as hostile, and each is read back as what it is.
+        let kept = defused.trim_matches('\n');
+        let beside = frame::blocks("plain", &text, placement);
+        let shown = &beside.last().expect("a block").text;
+        let tags = [
+            frame::OPEN,
+            frame::CLOSE,
+            frame::OPEN_DURABLE,
+            frame::CLOSE_DURABLE,
+        ];
+        if !text.is_empty() {
+            for tag in tags {
+                assert_eq!(shown.matches(tag).count(), 1, "{shown:?}");
+            }
+            assert_eq!(frame::content(shown), Some("plain"), "{placement:?}");
+            assert_eq!(frame::durable(shown), Some(kept), "{placement:?}");
         }
     }
     let _ = frame::content(&text);

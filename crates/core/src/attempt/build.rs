@@ -31,14 +31,15 @@ impl Snapshot {
         patches
     }
 
-    /// What showing a summary weighs.
+    /// What showing a summary weighs, with what code keeps beside it.
     pub(super) fn summary_weight(
         &self,
         summary: &str,
+        durable: &str,
         placement: Placement,
         src: Sources<'_>,
     ) -> Weight {
-        let shown = frame::all_blocks(&self.shown(summary), placement);
+        let shown = frame::all_blocks(&self.shown(summary), durable, placement);
         let stays = |at: Pos| matches!(self.plan.fates[at], Fate::Stays(_));
         let prompt = in_prompt(&self.branch, &shown, placement);
         if let Some((at, patch)) = prompt.filter(|(at, _)| stays(*at)) {
@@ -114,6 +115,7 @@ impl Attempt {
             Vec::new(),
             summaries,
         )
+        .showing(active.map(|r| r.durable.clone()))
     }
 
     /// A record of a new summary.
@@ -129,7 +131,7 @@ impl Attempt {
         let patches: Patches = patches.map(|(node, p)| (*node, p.clone())).collect();
         let placement = self.placement();
         let after = self.tokens_after(&summary.text, src);
-        let shown = s.summary_weight(&summary.text, placement, src);
+        let shown = s.summary_weight(&summary.text, &self.durable, placement, src);
         let folded = s
             .plan
             .going()
@@ -166,6 +168,7 @@ impl Attempt {
             why,
             summaries,
         )
+        .showing(Some(self.durable.clone()))
     }
 
     #[expect(clippy::too_many_arguments, reason = "one place that fills a record")]
@@ -190,6 +193,7 @@ impl Attempt {
             removed,
             patches,
             summary,
+            durable: "".into(),
             placement,
             peer: self.s.peer(),
             ledger: self.s.ledger.redacted(&self.s.policy.redact),
@@ -219,7 +223,9 @@ impl Attempt {
 
     /// The estimate of the request with `summary` in force.
     pub(super) fn tokens_after(&self, summary: &str, src: Sources<'_>) -> u64 {
-        let shown = self.s.summary_weight(summary, self.placement(), src);
+        let shown = self
+            .s
+            .summary_weight(summary, &self.durable, self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + shown)
     }
@@ -233,6 +239,7 @@ impl Attempt {
             summaries: &[],
             placement: s.policy.placement,
             repairs: s.peer().is_none(),
+            durable: "",
             pending: &s.pending,
         };
         // As it will be rendered: without answers that nothing asked for.

@@ -32,7 +32,7 @@ impl Snapshot {
         let summary = self.active.as_ref().and_then(|r| {
             let summary = r.summary.as_ref()?;
             let is_before = first > self.branch.leading_system();
-            is_before.then(|| self.summary_weight(&summary.text, r.placement, src))
+            is_before.then(|| self.summary_weight(&summary.text, &r.durable, r.placement, src))
         });
         let same = src
             .counter

@@ -1,7 +1,10 @@
 //! The digest's turn, and the last judgement of a summary: what replaces must be smaller.
 
+use std::sync::Arc;
+
 use super::Attempt;
 use crate::digest::{DigestSource, digest};
+use crate::durable::{self, Budget, Next};
 use crate::effect::{Failure, Refusal};
 use crate::outcome::{Outcome, Reason};
 use crate::plan::Fate;
@@ -39,6 +42,7 @@ impl Attempt {
         let ledger = s.ledger.redacted(redact);
         let source = DigestSource {
             kept: &kept,
+            beside: &self.durable,
             ..DigestSource::new(&folded, &texts, &ledger)
         };
         let text = digest(&source, budget, src.counter).text;
@@ -95,9 +99,39 @@ impl Attempt {
 
     /// What the request holds beside the summary's own text.
     fn without_summary(&self, src: Sources<'_>) -> u64 {
-        let frame = self.s.summary_weight("", self.placement(), src);
+        let frame = self
+            .s
+            .summary_weight("", &self.durable, self.placement(), src);
         src.counter
             .tokens(self.s.fixed.weight + self.staying_weight(src) + frame)
+    }
+
+    /// What code keeps beside the summary, as far as it may take room from it. Nothing where a peer is followed
+    /// to the letter.
+    pub(super) fn kept(&self, src: Sources<'_>) -> Arc<str> {
+        let s = &self.s;
+        let Some(pays) = self.room(src).filter(|_| !s.policy.strict_parity) else {
+            return "".into();
+        };
+        let room = s.goal.target.saturating_sub(self.without_summary(src));
+        let budget = Budget::new(
+            s.policy.summary.max_tokens,
+            room.max(DIGEST_FLOOR_TOKENS),
+            pays,
+        );
+        let is_gone = |ordinal: u64| {
+            let at = usize::try_from(ordinal)
+                .ok()
+                .filter(|at| *at < s.branch.len());
+            at.is_none_or(|at| s.was_folded(at) || !matches!(s.plan.fates[at], Fate::Stays(_)))
+        };
+        let ledger = s.ledger.redacted(&s.policy.redact);
+        let source = durable::Source {
+            ledger: &ledger,
+            is_gone: &is_gone,
+            next: Next::of(&s.branch, &s.ledger),
+        };
+        durable::render(&source, budget, src.counter).into()
     }
 
     /// Tokens for the digest: what the target leaves, at least enough to go on with, and never so much that

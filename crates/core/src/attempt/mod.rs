@@ -153,6 +153,8 @@ pub struct Attempt {
     spent_micros: u64,
     reasons: Vec<Reason>,
     failure: Option<Failure>,
+    /// What code keeps beside the summary.
+    durable: Arc<str>,
 }
 
 impl Attempt {
@@ -184,8 +186,10 @@ impl Attempt {
             spent_micros: 0,
             reasons: Vec::new(),
             failure: None,
+            durable: "".into(),
             s,
         };
+        attempt.durable = attempt.kept(src);
         attempt.folds = attempt.would_pay(src);
         if attempt.s.budget == Some(0) && attempt.s.routes.is_empty() {
             attempt.reasons.push(Reason::SpendCap);

@@ -47,6 +47,7 @@ impl Pruned {
             summaries: &[],
             placement: s.policy.placement,
             repairs: s.peer().is_none(),
+            durable: "",
             pending: &s.pending,
         };
         let shown: BTreeMap<Pos, Piece> =

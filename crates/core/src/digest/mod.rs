@@ -19,12 +19,12 @@ mod select;
 mod sentence;
 
 use crate::count::TokenCounter;
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, Row};
 use crate::view::{MessageView, Texts};
 
 pub(crate) use noise::said;
 pub(crate) use scan::{EntityKind, entities};
-pub(crate) use sentence::{cut_end, sentences, words};
+pub(crate) use sentence::{cut_end, is_dense, words};
 
 /// What is digested.
 #[derive(Clone, Copy)]
@@ -39,6 +39,8 @@ pub struct DigestSource<'a> {
     pub previous: Option<&'a str>,
     /// The facts of the thread up to the end of `messages`.
     pub ledger: &'a Ledger,
+    /// What is shown beside the digest ([`crate::durable`]): not said again.
+    pub beside: &'a str,
 }
 
 impl<'a> DigestSource<'a> {
@@ -50,6 +52,7 @@ impl<'a> DigestSource<'a> {
             texts,
             previous: None,
             ledger,
+            beside: "",
         }
     }
 
@@ -98,9 +101,11 @@ pub struct DigestStats {
 pub fn digest(source: &DigestSource<'_>, budget_tokens: u64, counter: &dyn TokenCounter) -> Digest {
     let pieces = load::load(source);
     let pool = pool::Pool::new(&pieces, source.messages.len());
-    let rows = source.ledger.rows();
+    let is_new = |row: &Row| source.beside.is_empty() || !source.beside.contains(&row.text);
+    let rows: Vec<Row> = source.ledger.rows().into_iter().filter(is_new).collect();
     let mut selection = select::Selection::new(&pool, &pieces, &rows, counter, budget_tokens);
     selection.see_kept(source);
+    selection.see_beside(source);
     selection.fill(source.ledger);
     render::fitted(&selection, counter, budget_tokens)
 }

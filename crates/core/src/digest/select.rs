@@ -83,6 +83,8 @@ pub(super) struct Selection<'p> {
     pub(super) shown: Vec<bool>,
     shown_words: Vec<bool>,
     sections: BTreeSet<&'static str>,
+    /// Rules that are shown beside the digest.
+    beside: BTreeSet<&'p str>,
 }
 
 impl<'p> Selection<'p> {
@@ -107,6 +109,7 @@ impl<'p> Selection<'p> {
             shown: vec![false; pool.entities.len()],
             shown_words: vec![false; pool.word_count()],
             sections: BTreeSet::new(),
+            beside: BTreeSet::new(),
         }
     }
 
@@ -123,6 +126,25 @@ impl<'p> Selection<'p> {
         // The model knows its tools by name.
         for (_, _, tool) in source.messages.iter().flat_map(|m| m.calls()) {
             self.see_names(tool);
+        }
+    }
+
+    /// What is shown beside the digest need not be said again: rules are not shown twice.
+    pub(super) fn see_beside(&mut self, source: &DigestSource<'p>) {
+        if source.beside.is_empty() {
+            return;
+        }
+        self.see(source.beside);
+        let rules = source.ledger.rules().iter();
+        self.beside = rules
+            .map(|rule| rule.text.as_ref())
+            .filter(|text| source.beside.contains(text))
+            .collect();
+        let is_user = |m: Mark| matches!(m, Mark::User | Mark::System);
+        for (at, line) in self.pool.lines.iter().enumerate() {
+            if is_user(line.mark) && self.beside.contains(line.text) {
+                self.taken[at] = true;
+            }
         }
     }
 
@@ -176,7 +198,7 @@ impl<'p> Selection<'p> {
     /// All lines with a wanted mark, if they fit together.
     fn everything(&mut self, wanted: impl Fn(Mark) -> bool, tokens: u64) {
         let lines: Vec<usize> = (0..self.pool.lines.len())
-            .filter(|at| wanted(self.pool.lines[*at].mark))
+            .filter(|at| wanted(self.pool.lines[*at].mark) && !self.taken[*at])
             .collect();
         let mut limit = self.limit(tokens);
         let mut weight: Weight = 0;
@@ -303,7 +325,9 @@ impl<'p> Selection<'p> {
             }
         }
         // The newest speak first when there is not room for all.
-        for rule in ledger.rules().iter().rev() {
+        let shown = std::mem::take(&mut self.beside);
+        let open = ledger.rules().iter().rev();
+        for rule in open.filter(|rule| !shown.contains(rule.text.as_ref())) {
             if let Some(at) = said.get(rule.text.as_ref()) {
                 self.take_line(*at, &mut limit);
             } else {

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
 use super::fact::{Todo, TodoState};
-use super::{MAX_TODOS, capped, patch, shell};
+use super::{MAX_TODOS, capped, patch, report, shell};
 
 /// One thing that a call does. A call can do several.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -27,6 +27,8 @@ pub(crate) enum Action {
     Delegate {
         agent: Option<Arc<str>>,
         task: Arc<str>,
+        /// The id that the work goes by.
+        job: Option<Arc<str>>,
     },
     Fetch(Arc<str>),
 }
@@ -192,11 +194,13 @@ fn from_fields(
             "prompt",
             "message",
             "objective",
+            "goal",
         ])
     {
         out.push(Action::Delegate {
             agent: text(&["subagent_type", "agent", "agent_type", "name"]).map(capped),
             task: capped(task),
+            job: report::job(fields),
         });
     }
 }

@@ -5,8 +5,8 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
-use crate::id::{CallId, Ident};
-use crate::view::Role;
+use super::report::Report;
+use crate::id::CallId;
 
 /// What happened to one file.
 #[derive(Clone, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
@@ -135,7 +135,8 @@ pub struct Todo {
     pub state: TodoState,
 }
 
-/// Where delegated work stands, read from whether its call was answered.
+/// Where delegated work stands, read from whether its call was answered, and from the fields of a result that is
+/// a JSON object.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum DelegationState {
@@ -156,26 +157,27 @@ pub struct Delegation {
     pub agent: Option<Arc<str>>,
     /// The description given.
     pub task: Arc<str>,
+    /// The id that the work goes by, from the call or its result.
+    pub job: Option<Arc<str>>,
     /// Where it stands.
     pub state: DelegationState,
+    /// It ended, and conditions that were set for it are not met: what the result names of them.
+    pub unmet: Vec<Arc<str>>,
 }
 
 impl Delegation {
+    /// A result tells of it.
+    pub(super) fn told(&mut self, report: &Report, answered: DelegationState) {
+        self.job = report.job.clone().or(self.job.take());
+        self.state = report.state.unwrap_or(answered);
+        self.unmet.clone_from(&report.unmet);
+        if report.is_rejected && self.unmet.is_empty() {
+            self.unmet.push("not accepted".into());
+        }
+    }
+
     /// No longer running.
     pub fn is_over(&self) -> bool {
         self.state != DelegationState::Running
     }
-}
-
-/// A standing rule in the speaker's own words.
-#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
-pub struct Rule {
-    /// The sentence, verbatim.
-    pub text: Arc<str>,
-    /// Who said it: the user, or the host in a later system message.
-    pub role: Role,
-    /// Ordinal of the message that says it.
-    pub message: u64,
-    /// Digest of that message.
-    pub ident: Ident,
 }

@@ -10,12 +10,13 @@
 //! call was answered, not what the answer says.
 
 mod action;
+mod constraint;
 mod fact;
 mod outcome;
 mod patch;
 mod redact;
+mod report;
 mod row;
-mod rules;
 mod shell;
 
 use std::collections::BTreeMap;
@@ -23,17 +24,21 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use constraint::{Ended, Force, MAX_PAST_RULES, PastRule, Rule, Rules, rules_of};
 pub use fact::{
-    CommitFact, Delegation, DelegationState, ErrorFact, FileFact, FileState, Rule, TestFact, Todo,
+    CommitFact, Delegation, DelegationState, ErrorFact, FileFact, FileState, TestFact, Todo,
     TodoState,
 };
 
 pub use row::Row;
 
+use crate::durable;
+use crate::frame;
 use crate::id::CallId;
 use crate::view::{MessageView, PartKind, PartRef, Role, Texts};
 pub(crate) use action::words_of;
 use action::{Action, actions};
+use report::Report;
 
 /// Files remembered; those only read and longest untouched go first.
 pub const MAX_FILES: usize = 400;
@@ -43,7 +48,7 @@ pub const MAX_TODOS: usize = 60;
 pub const MAX_DELEGATIONS: usize = 60;
 /// Fetched addresses remembered; the oldest go first.
 pub const MAX_URLS: usize = 60;
-/// Standing rules remembered; the oldest but the first ten go first.
+/// Standing rules remembered; the oldest of the least firm ones but the first ten go first.
 pub const MAX_RULES: usize = 60;
 /// Calls that wait for their results.
 pub const MAX_PENDING: usize = 256;
@@ -65,7 +70,7 @@ pub struct Ledger {
     todos: Vec<Todo>,
     delegations: Vec<Delegation>,
     urls: Vec<Arc<str>>,
-    rules: Vec<Rule>,
+    rules: Rules,
     pending: Vec<Pending>,
 }
 
@@ -84,6 +89,7 @@ impl Ledger {
         let ordinal = self.messages;
         self.messages += 1;
         if message.flags.summary {
+            self.restore(message, texts, ordinal);
             return;
         }
         let heard = message.is_user_request()
@@ -94,8 +100,7 @@ impl Ledger {
             };
             match &part.kind {
                 PartKind::Text if heard && part.inside.is_none() => {
-                    let said = texts.text(at);
-                    rules::fold(&mut self.rules, &said, message, ordinal);
+                    self.rules.hear(&texts.text(at), message, ordinal);
                 }
                 PartKind::Call { id, tool } => {
                     let actions = actions(tool, &texts.text(at));
@@ -107,6 +112,24 @@ impl Ledger {
                 }
                 _ => {}
             }
+        }
+    }
+
+    /// A block of our own, in a file that was compacted before: the messages that its rules come from are gone,
+    /// but code has kept the rules verbatim. Nothing is taken from the summary beside them.
+    fn restore(&mut self, message: &MessageView, texts: &dyn Texts, ordinal: u64) {
+        let [_] = message.parts.as_slice() else {
+            return;
+        };
+        let Some(at) = part_ref(message, 0) else {
+            return;
+        };
+        let text = texts.text(at);
+        let Some(kept) = frame::durable(&text).filter(|_| message.role == Role::User) else {
+            return;
+        };
+        for (rule, earlier) in durable::read(kept) {
+            self.rules.restore(&rule, earlier, message, ordinal);
         }
     }
 
@@ -157,6 +180,11 @@ impl Ledger {
 
     /// The user's standing rules, oldest first.
     pub fn rules(&self) -> &[Rule] {
+        self.rules.standing()
+    }
+
+    /// The same with those that ended.
+    pub fn constraints(&self) -> &Rules {
         &self.rules
     }
 
@@ -192,7 +220,7 @@ impl Ledger {
                 });
             }
             Action::Plan(todos) => self.todos.clone_from(todos),
-            Action::Delegate { agent, task } => {
+            Action::Delegate { agent, task, job } => {
                 if self.delegations.len() == MAX_DELEGATIONS {
                     let old = self.delegations.iter().position(Delegation::is_over);
                     self.delegations.remove(old.unwrap_or(0));
@@ -201,7 +229,9 @@ impl Ledger {
                     call: id.clone(),
                     agent: agent.clone(),
                     task: task.clone(),
+                    job: job.clone(),
                     state: DelegationState::Running,
+                    unmet: Vec::new(),
                 });
             }
             Action::Fetch(url) => {
@@ -249,6 +279,11 @@ impl Ledger {
         let failed = error || code.is_some_and(|code| code != 0) || outcome::says_error(text);
         let what = call.what();
         let mut is_test = false;
+        let report = match self.delegations.is_empty() {
+            true => Report::default(),
+            false => Report::of(text),
+        };
+        self.reported(&call, &report);
         for action in &call.actions {
             match action {
                 Action::Test(command) => {
@@ -273,11 +308,11 @@ impl Ledger {
                 Action::Delegate { .. } => {
                     let mut newest = self.delegations.iter_mut().rev();
                     if let Some(work) = newest.find(|d| d.call == *id) {
-                        work.state = if failed {
-                            DelegationState::Failed
-                        } else {
-                            DelegationState::Done
+                        let answered = match failed {
+                            true => DelegationState::Failed,
+                            false => DelegationState::Done,
                         };
+                        work.told(&report, answered);
                     }
                 }
                 Action::Create(path) | Action::Edit(path) | Action::Delete(path)
@@ -304,6 +339,18 @@ impl Ledger {
             .is_some_and(|e| same_work(&e.call, &what))
         {
             self.error = None;
+        }
+    }
+
+    /// Any call's result may tell of work that was given away before: a question after it, a notification.
+    fn reported(&mut self, call: &Pending, report: &Report) {
+        let (Some(job), Some(state)) = (&report.job, report.state) else {
+            return;
+        };
+        let mut others = self.delegations.iter_mut().filter(|d| d.call != call.id);
+        // States move forward only.
+        if let Some(work) = others.find(|d| d.job.as_ref() == Some(job) && !d.is_over()) {
+            work.told(report, state);
         }
     }
 

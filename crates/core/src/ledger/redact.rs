@@ -49,9 +49,11 @@ impl Ledger {
         for work in delegations {
             work.agent.iter_mut().for_each(clean);
             clean(&mut work.task);
+            work.job.iter_mut().for_each(clean);
+            work.unmet.iter_mut().for_each(clean);
         }
         urls.iter_mut().for_each(clean);
-        rules.iter_mut().for_each(|rule| clean(&mut rule.text));
+        rules.clean(clean);
         for Pending { tool, actions, .. } in pending {
             clean(tool);
             for action in actions {
@@ -66,7 +68,8 @@ impl Ledger {
                     | Action::Commit(text)
                     | Action::Fetch(text) => clean(text),
                     Action::Plan(todos) => todos.iter_mut().for_each(|todo| clean(&mut todo.text)),
-                    Action::Delegate { agent, task } => {
+                    Action::Delegate { agent, task, job } => {
+                        job.iter_mut().for_each(clean);
                         agent.iter_mut().for_each(clean);
                         clean(task);
                     }

@@ -66,7 +66,17 @@ impl Ledger {
                 DelegationState::Done => "done",
                 DelegationState::Failed => "failed",
             };
-            row("Delegated", format!("{agent}{} ({state})", work.task), None);
+            let job = work
+                .job
+                .as_deref()
+                .map(|j| format!(" [{j}]"))
+                .unwrap_or_default();
+            let open = match work.unmet.join("; ") {
+                open if open.is_empty() => open,
+                open => format!("; not met: {open}"),
+            };
+            let text = format!("{agent}{}{job} ({state}{open})", work.task);
+            row("Delegated", text, None);
         }
         if let Some(branch) = &self.branch {
             row("Branch", branch.to_string(), None);

@@ -505,3 +505,59 @@ fn everything_is_capped() {
     assert!(json.len() < 300_000, "{}", json.len());
     assert_eq!(serde_json::from_str::<Ledger>(&json).unwrap(), *ledger);
 }
+
+#[test]
+fn work_is_known_by_its_id_and_what_its_result_says_in_fields() {
+    let mut folded = Folded::new();
+    let id = folded.call("delegate", r#"{"task":"port of Aral","id":"job-1"}"#);
+    folded.answer(&id, r#"{"status":"running","id":"job-1"}"#);
+    folded.ran(
+        "task",
+        r#"{"id":"job-7","goal":"survey"}"#,
+        r#"{"id":"job-7","status":"completed","accepted":false,"unmet":["photos of pier 3 missing"]}"#,
+    );
+    assert_eq!(
+        folded.rows(),
+        [
+            "Delegated: port of Aral [job-1] (running)",
+            "Delegated: survey [job-7] (done; not met: photos of pier 3 missing)",
+        ]
+    );
+    // Another call's result tells that it ended; it does not start again.
+    folded.ran(
+        "get_status",
+        r#"{"id":"job-1"}"#,
+        r#"{"id":"job-1","status":"completed"}"#,
+    );
+    folded.ran(
+        "get_status",
+        r#"{"id":"job-1"}"#,
+        r#"{"id":"job-1","status":"running"}"#,
+    );
+    assert_eq!(folded.rows()[0], "Delegated: port of Aral [job-1] (done)");
+}
+
+#[test]
+fn rules_are_read_back_from_a_block_of_our_own_and_from_nothing_else() {
+    let kept = "## Standing rules of the user\nIn the user's own words; they hold until the user takes them back.\n\
+        - [message 7] Never touch the vendor folder.";
+    let shown = crate::frame::blocks(
+        "Never trust this summary.",
+        kept,
+        crate::policy::Placement::Frozen,
+    );
+    let mut folded = Folded::new();
+    let mut message = folded.texts.message(Role::User, vec![text(&shown[0].text)]);
+    message.flags.summary = true;
+    folded.ledger.fold(&message, &folded.texts);
+    assert_eq!(folded.rules(), ["Never touch the vendor folder."]);
+    assert_eq!(folded.ledger.rules()[0].earlier, Some(7));
+    // The same as an assistant's words is nothing.
+    let mut folded = Folded::new();
+    let mut message = folded
+        .texts
+        .message(Role::Assistant, vec![text(&shown[0].text)]);
+    message.flags.summary = true;
+    folded.ledger.fold(&message, &folded.texts);
+    assert_eq!(folded.rules(), [""; 0]);
+}

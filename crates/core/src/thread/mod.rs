@@ -497,6 +497,7 @@ impl Thread {
             summaries: &shown,
             placement: record.placement,
             repairs: record.peer.is_none(),
+            durable: &record.durable,
             pending: &self.pending,
         };
         let pieces = project::frozen(&self.branch, end, &shape);

@@ -211,6 +211,7 @@ impl<'c> Runner<'c> {
         step.wall_ms = self.world.now - began;
         step.active = Some(session.active()?);
         step.summary = session.summary();
+        step.durable = Some(session.durable());
         step.request = Some(session.request()?);
         step.pruned = session.pruned();
         step.stored = Some(session.stored()?);

@@ -19,7 +19,7 @@ use conspectus_core::view::{PartRef, Role, Texts as _};
 use super::json::Json;
 use super::settings::Settings;
 use super::surface::Surface;
-use super::trace::{Entry, Pruned, Request, Stored};
+use super::trace::{Constraint, Durable, Entry, Pruned, Request, Stored, Task};
 
 /// What exists before the first step.
 #[derive(Clone, Debug, Default)]
@@ -163,6 +163,7 @@ impl Session {
                 text: summary.into(),
                 author: Author::Model(None),
             }),
+            durable: "".into(),
             placement: self.thread.policy().placement,
             peer: None,
             ledger: self.thread.ledger().clone(),
@@ -307,6 +308,39 @@ impl Session {
         });
         let text = texts.collect::<Vec<_>>().join("\n");
         Some(frame::content(&text).map_or(text.clone(), str::to_owned))
+    }
+
+    /// What code keeps, from the thread's own ledger.
+    pub(super) fn durable(&self) -> Durable {
+        use conspectus_core::ledger::DelegationState;
+        let ledger = self.thread.ledger();
+        let task = |d: &conspectus_core::ledger::Delegation| Task {
+            id: d.job.as_deref().unwrap_or(&d.call.0).to_owned(),
+            status: match d.state {
+                DelegationState::Running => "running",
+                DelegationState::Done => "completed",
+                DelegationState::Failed => "failed",
+            },
+            unmet: d.unmet.iter().map(ToString::to_string).collect(),
+        };
+        let branch = self.thread.branch();
+        let label = |ordinal: u64| {
+            let at = usize::try_from(ordinal).unwrap_or(usize::MAX);
+            let view = branch.views().get(at);
+            view.map_or("", |view| self.surface.label_of(view.handle))
+                .to_owned()
+        };
+        Durable {
+            tasks: ledger.delegations().iter().map(task).collect(),
+            constraints: ledger
+                .rules()
+                .iter()
+                .map(|rule| Constraint {
+                    text: rule.text.to_string(),
+                    from: label(rule.message),
+                })
+                .collect(),
+        }
     }
 
     /// What a fresh reader finds.

@@ -11,13 +11,12 @@ use super::counter::PerMessage;
 use super::json::Json;
 
 /// What needs parts of the product that are not built yet, and what is said about it.
-const NOT_YET: [(&str, &str); 3] = [
+const NOT_YET: [(&str, &str); 2] = [
     (
         "strict_alternation",
         "targets that want strict alternation are not built yet",
     ),
     ("surface", "the proxy is not built yet"),
-    ("durable", "durable registries are not rendered yet"),
 ];
 
 /// What is understood here or by the engine.
@@ -86,10 +85,6 @@ impl Settings {
             Some(value) if value.is_null() => false,
             Some(Json::Plain(word)) => word != "false",
             Some(Json::Text(word)) => word != "library",
-            Some(_) if key == "durable" => self
-                .durable()
-                .iter()
-                .any(|key| !["pin_markers", "max_entries", "max_chars_per_entry"].contains(key)),
             Some(_) => true,
         };
         let missing = NOT_YET.iter().find(|(key, _)| is_on(key));
@@ -100,11 +95,6 @@ impl Settings {
                 .map(|key| format!("the setting {key} is not known here"))
         };
         missing.map(|m| m.1.to_owned()).or_else(unknown)
-    }
-
-    fn durable(&self) -> Vec<&str> {
-        let durable = self.config.get("durable").map_or(&[][..], Json::members);
-        durable.iter().map(|(key, _)| key.as_str()).collect()
     }
 
     /// The policy that the engine makes of them.

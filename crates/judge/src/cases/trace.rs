@@ -75,6 +75,9 @@ pub struct Step {
     pub active: Option<Vec<Entry>>,
     /// The summary so far.
     pub summary: Option<String>,
+    /// What code keeps of the thread, whatever the summary says.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub durable: Option<Durable>,
     /// The request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub request: Option<Request>,
@@ -103,6 +106,35 @@ pub struct Step {
     pub user_stream: Vec<Json>,
     /// Milliseconds of the virtual clock.
     pub wall_ms: u64,
+}
+
+/// What code keeps.
+#[derive(Clone, Debug, Serialize)]
+pub struct Durable {
+    /// Delegated work.
+    pub tasks: Vec<Task>,
+    /// The user's standing rules.
+    pub constraints: Vec<Constraint>,
+}
+
+/// Delegated work.
+#[derive(Clone, Debug, Serialize)]
+pub struct Task {
+    /// Its own id, or that of the call.
+    pub id: String,
+    /// Where it stands.
+    pub status: &'static str,
+    /// Conditions that are not met.
+    pub unmet: Vec<String>,
+}
+
+/// A standing rule.
+#[derive(Clone, Debug, Serialize)]
+pub struct Constraint {
+    /// In the user's words.
+    pub text: String,
+    /// The label of the message that says it.
+    pub from: String,
 }
 
 /// What went wrong.

@@ -393,7 +393,7 @@ fn a_list_that_was_compacted_is_known_again() {
         );
         Document::open(file.into_bytes(), &OpenOptions::default()).expect("it is a chat")
     };
-    let shown = &frame::blocks("So far: tea.", Placement::Frozen)[0].text;
+    let shown = &frame::blocks("So far: tea.", "", Placement::Frozen)[0].text;
     let ours = list(&quote(shown));
     let views = ours.conversations()[0].views();
     assert!(views[0].flags.summary && !views[0].is_user_request());
