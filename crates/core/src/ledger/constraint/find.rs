@@ -5,7 +5,7 @@
 //! by others, things imagined and things for this once are none.
 
 use super::lexicon::{Class, Lang, Sign, is_style};
-use super::reading::{Reading, Signed};
+use super::reading::{Reading, Signed, Valued};
 use super::token::Kind;
 
 /// How firmly a rule was stated: what is kept first when there is no room for all.
@@ -22,6 +22,8 @@ pub enum Force {
     Pinned,
 }
 
+/// The first units are those of texts: words, characters, lines, sentences, paragraphs, bullets.
+const TEXT_UNITS: u16 = 5;
 /// Opens an order.
 const ORDERS: &[Sign] = &[Sign::Verb, Sign::Use, Sign::Style, Sign::Hold];
 /// Speaks to the model.
@@ -282,8 +284,14 @@ fn addresses(r: &Reading) -> bool {
 
 fn for_good(r: &Reading) -> bool {
     let own = r.begins(Sign::I) && !r.has(Sign::Want) && !r.has(Sign::Prefer);
-    let content =
-        r.has(Sign::Reply) || r.has(Sign::We) || r.has(Sign::Want) || r.has(Sign::AsksPolitely);
+    let signs = [
+        Sign::Reply,
+        Sign::Must,
+        Sign::We,
+        Sign::Want,
+        Sign::AsksPolitely,
+    ];
+    let content = signs.iter().any(|sign| r.has(*sign));
     r.has(Sign::Scope)
         && !own
         && (orders_anywhere(r)
@@ -391,6 +399,7 @@ fn is_plain(r: &Reading, last: &str) -> bool {
             .first()
             .is_some_and(|at| r.is_at(*at, Sign::Hold))
         || placed(r)
+        || tooled(r)
         || eats(r)
         || matches!(last, ":" | "：")
             && r.has(Sign::Reply)
@@ -501,7 +510,7 @@ fn bounded(r: &Reading) -> bool {
 fn style_value(r: &Reading, range: std::ops::Range<usize>) -> bool {
     r.values
         .iter()
-        .any(|v| is_style(v.class) && range.contains(&v.at) && !r.tokens.all[v.at].quoted)
+        .any(|v| is_manner(r, v) && range.contains(&v.at) && !r.tokens.all[v.at].quoted)
 }
 
 /// `Answer in German`, `end every reply with …`, `keep answers short`.
@@ -524,6 +533,23 @@ fn styled(r: &Reading) -> bool {
         if reply && all || each && r.has_in(near.clone(), Sign::Artefact) {
             return true;
         }
+        let is_explained = r
+            .values
+            .iter()
+            .any(|v| v.class == Class::Audience && (*at..r.end_of(*at)).contains(&v.at));
+        if is_explained
+            && matches!(
+                r.tokens.text(*at),
+                "explain" | "write" | "talk" | "speak" | "say"
+            )
+        {
+            return true;
+        }
+        // `Give temperatures in Celsius`: things at large, not a thing.
+        let made = made
+            || r.tokens
+                .get(at + 1)
+                .is_some_and(|word| word.len() > 4 && word.ends_with('s'));
         let of_things = matches!(
             r.tokens.text(*at),
             "make"
@@ -567,7 +593,61 @@ fn styled(r: &Reading) -> bool {
             false => value && (reply || value_follows(r, *at)),
         }
     };
-    dense || r.openings.iter().any(opens)
+    dense || r.openings.iter().any(opens) || everywhere(r)
+}
+
+/// `Round all values to …`, `… in every message`: a manner in which all of a kind is treated.
+fn everywhere(r: &Reading) -> bool {
+    const MANNERS: &[&str] = &[
+        "round",
+        "treat",
+        "prefix",
+        "suffix",
+        "mark",
+        "label",
+        "tag",
+        "spell",
+        "translate",
+        "format",
+        "put",
+        "place",
+        "store",
+        "save",
+        "keep",
+        "log",
+        "cite",
+        "quote",
+        "wrap",
+        "escape",
+        "address",
+        "sign",
+        "capitalize",
+        "capitalise",
+        "italicize",
+        "bold",
+        "indent",
+        "abbreviate",
+        "number",
+        "runde",
+        "zitiere",
+        "speichere",
+        "arrondis",
+        "cita",
+        "redondea",
+        "arredonde",
+        "arrotonda",
+    ];
+    let manner = |s: Signed| {
+        let open = opening_of(r, s.at);
+        open == r.openings[0] && s.at == open + 1 && MANNERS.contains(&r.tokens.text(open))
+    };
+    let each_reply = |at: usize| {
+        let nouns = at + 1..(at + 3).min(r.len());
+        is_each(r.tokens.text(at))
+            && r.is_any_at(opening_of(r, at), ORDERS)
+            && r.has_in(nouns, Sign::Reply)
+    };
+    r.all(Sign::Each).any(manner) || (0..r.len()).any(each_reply)
 }
 
 /// Each one by itself.
@@ -609,6 +689,18 @@ fn dense_style(r: &Reading) -> bool {
     r.all(Sign::Style).any(beside) && !r.has(Sign::I) && (r.has(Sign::Reply) || r.len() < 24)
 }
 
+/// Whether the value says how to write: also `in three sentences`.
+fn is_manner(r: &Reading, v: &Valued) -> bool {
+    let is_length = v.class == Class::Amount
+        && v.unit <= TEXT_UNITS
+        && v.at > 0
+        && matches!(
+            r.tokens.text(v.at - 1),
+            "in" | "auf" | "en" | "em" | "with" | "mit" | "under" | "within"
+        );
+    is_style(v.class) || is_length
+}
+
 /// Whether a style value follows the verb with no thing of its own between.
 fn value_follows(r: &Reading, at: usize) -> bool {
     let is_made = |place: usize| {
@@ -626,7 +718,7 @@ fn value_follows(r: &Reading, at: usize) -> bool {
     let mut values = r
         .values
         .iter()
-        .filter(|v| is_style(v.class) && v.at > at && !v.is_denied);
+        .filter(|v| is_manner(r, v) && v.at > at && !v.is_denied);
     values
         .next()
         .is_some_and(|v| v.at - at <= 5 && (at + 1..v.at).all(is_open))
@@ -753,7 +845,10 @@ fn conditional(r: &Reading) -> bool {
             .unwrap_or(1);
         let end = r.end_of(first);
         let head = first..end;
+        // `If a task …`: any of its kind.
+        let any = r.tokens.get(first + len);
         let general = r.has_any_in(&head, &[Sign::You, Sign::Each])
+            || matches!(any, Some("a" | "an" | "any" | "no" | "multiple"))
             || gerund(first + len)
             || r.is_dense()
             || has_infinitive_orders(r) && !r.has_any_in(&head, &[Sign::I, Sign::They])
@@ -916,6 +1011,46 @@ fn wants(r: &Reading) -> bool {
             && (all || style_value(r, rest.clone()))
             && !r.is_dense()
     })
+}
+
+/// `Write tests with jest`: a tool for things at large.
+fn tooled(r: &Reading) -> bool {
+    let first = r.openings[0];
+    let value = r
+        .values
+        .iter()
+        .find(|v| v.class != Class::Amount && !v.is_denied && v.at > first + 1);
+    let with = value.is_some_and(|v| {
+        matches!(
+            r.tokens.text(v.at - 1),
+            "with" | "in" | "using" | "mit" | "avec" | "con" | "com" | "met" | "via"
+        )
+    });
+    let pointed = (first..r.len()).any(|at| {
+        matches!(
+            r.tokens.text(at),
+            "a" | "an"
+                | "the"
+                | "this"
+                | "that"
+                | "my"
+                | "me"
+                | "it"
+                | "ein"
+                | "eine"
+                | "einen"
+                | "un"
+                | "une"
+                | "una"
+                | "um"
+                | "uma"
+        )
+    });
+    with && !pointed
+        && r.len() <= 9
+        && r.is_any_at(first, ORDERS)
+        && r.has(Sign::Artefact)
+        && !r.is_dense()
 }
 
 /// `Deploy to eu-west`: where things run is a setting, not a deed.

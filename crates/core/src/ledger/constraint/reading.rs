@@ -109,7 +109,8 @@ impl Reading {
                     if len > 1 {
                         covered = covered.max(at + len);
                     }
-                    let is_noun = matches!(sign, Sign::Reply | Sign::Artefact);
+                    let is_noun = matches!(sign, Sign::Reply | Sign::Artefact)
+                        || matches!(sign, Sign::Verb | Sign::Style | Sign::Use | Sign::Hold);
                     if !is_noun {
                         is_frame[at..at + len].fill(true);
                     }
@@ -146,6 +147,7 @@ impl Reading {
         };
         reading.amounts();
         reading.find_clauses();
+        reading.frame_orders();
         reading.deny_values();
         reading
     }
@@ -219,6 +221,18 @@ impl Reading {
     /// Whether the script is written without spaces.
     pub(super) fn is_dense(&self) -> bool {
         matches!(self.lang, Lang::Zh | Lang::Ja | Lang::Ko)
+    }
+
+    /// A verb is one where it opens an order; elsewhere the same word may be a noun, and a topic.
+    fn frame_orders(&mut self) {
+        let orders = [Sign::Verb, Sign::Style, Sign::Use, Sign::Hold];
+        for s in &self.signs {
+            if orders.contains(&s.sign)
+                && (self.openings.contains(&s.at) || s.len > 1 || self.lang >= Lang::Zh)
+            {
+                self.is_frame[s.at..s.at + s.len].fill(true);
+            }
+        }
     }
 
     fn find_clauses(&mut self) {
@@ -322,7 +336,10 @@ impl Reading {
             let (len, unit) = match unit {
                 Some((place, (unit, len))) => (place + len - at, unit),
                 None if self.tokens.text(at).starts_with(['$', '€', '£']) => (1, money()),
-                None => continue,
+                None => {
+                    self.version(at);
+                    continue;
+                }
             };
             self.values.push(Valued {
                 at,
@@ -335,6 +352,28 @@ impl Reading {
         }
         // A number of spaces is a way to indent as well as an amount; the amount tells more.
         self.values.sort_by_key(|v| v.at);
+    }
+
+    /// `Python 3.12`, `port 8080`: a name and its number.
+    fn version(&mut self, at: usize) {
+        let Some(name) = at.checked_sub(1) else {
+            return;
+        };
+        let (token, text) = (&self.tokens.all[name], self.tokens.text(at));
+        let is_number = text.chars().all(|c| c.is_ascii_digit() || c == '.') && text.len() <= 12;
+        let is_name = token.kind == Kind::Word && !self.is_frame[name] && !token.coded;
+        if is_number && is_name {
+            let [low, high, ..] = token.hash.to_le_bytes();
+            let value = hash_of(text).to_le_bytes();
+            self.values.push(Valued {
+                at,
+                len: 1,
+                class: Class::Version,
+                unit: u16::from_le_bytes([low, high]),
+                value: u32::from_le_bytes([value[0], value[1], value[2], value[3]]),
+                is_denied: false,
+            });
+        }
     }
 
     fn number_at(&self, at: usize) -> Option<u32> {

@@ -121,7 +121,14 @@ fn wish(r: &Reading) -> Wish {
                 .get(at + 1)
                 .is_some_and(|word| word.ends_with("ing"))
     });
-    if r.has(Sign::YouNeedNot) {
+    // `You can … without asking` is no need to ask.
+    let without = |at: usize| {
+        matches!(
+            r.tokens.text(at),
+            "without" | "ohne" | "sans" | "sin" | "sem" | "senza" | "zonder" | "без" | "bez"
+        )
+    };
+    if r.has(Sign::YouNeedNot) || r.has(Sign::YouMay) && (0..r.len()).any(without) {
         return Wish::Exempt;
     }
     let forbids = [Sign::Never, Sign::MustNot, Sign::YouMustNot]

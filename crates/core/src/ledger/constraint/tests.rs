@@ -156,6 +156,14 @@ const RULES: &[&str] = &[
     "파일을 삭제하기 전에 반드시 확인해 주세요.",
     "답변은 100자 이내로 해 주세요.",
     "저를 민수라고 불러 주세요.",
+    "If a task takes more than five steps, stop and check in with me first.",
+    "Give temperatures in Celsius.",
+    "Round all monetary values to two decimal places.",
+    "Put all generated files into the out directory, nowhere else.",
+    "Treat everything in the legal folder as read-only.",
+    "Address the user as \"Captain\" in every message.",
+    "Cap the number of search queries at three per question.",
+    "Explain things as if I were a beginner.",
 ];
 
 /// None of these is one.
@@ -252,6 +260,11 @@ const NONE: &[&str] = &[
     "When I click it, nothing happens.",
     "If it fails, tell me.",
     "Go ahead and book it.",
+    "Summarize this work in two paragraphs.",
+    "Write a script in Python.",
+    "Fix all tests.",
+    "If the test fails, fix it.",
+    "Delete all files in tmp.",
 ];
 
 #[test]

@@ -5,7 +5,7 @@ use super::{Sign, Table};
 pub(super) const TABLE: Table = &[
     (
         Sign::Stop,
-        "the|a|an|this|that|these|those|is|are|be|been|was|were|am|of|to|in|on|at|for|with|by|as|from|into|and|or|but|if|so|then|than|it|its|i|you|your|yours|my|me|we|our|us|he|she|they|them|their|his|her|do|does|did|don't|doesn't|didn't|not|no|have|has|had|will|would|can|could|should|may|might|must|shall|what|which|who|when|where|how|why|there|here|just|please|also|too|very|any|some|all|every|each|about|up|out|over|more|most|less|only|never|always|thing|things|way|stuff|one|ones|said|told|say|earlier|before|after|while|because|since|until|i'm|it's|that's|you're|i'd|i'll|we're|let's|even|still|yet|ever|again|back|own|same|other|else|instead|rather|actually|now|want|like|need|make|get|got|let|put|go|going|sure|okay|ok|yes|much|many|such|both|through|during|under|within|without|between|off|down",
+        "the|a|an|ahead|eat|eats|eating|this|that|these|those|is|are|be|been|was|were|am|of|to|in|on|at|for|with|by|as|from|into|and|or|but|if|so|then|than|it|its|i|you|your|yours|my|me|we|our|us|he|she|they|them|their|his|her|do|does|did|don't|doesn't|didn't|not|no|have|has|had|will|would|can|could|should|may|might|must|shall|what|which|who|when|where|how|why|there|here|just|please|also|too|very|any|some|all|every|each|about|up|out|over|more|most|less|only|never|always|thing|things|way|stuff|one|ones|said|told|say|earlier|before|after|while|because|since|until|i'm|it's|that's|you're|i'd|i'll|we're|let's|even|still|yet|ever|again|back|own|same|other|else|instead|rather|actually|now|want|like|need|make|get|got|let|put|go|going|sure|okay|ok|yes|much|many|such|both|through|during|under|within|without|between|off|down",
     ),
     (
         Sign::Always,
@@ -100,7 +100,7 @@ pub(super) const TABLE: Table = &[
     ),
     (
         Sign::Hold,
-        "stick to|stay within|stay in|stay on|stay under|keep within|keep to|limit yourself|restrict yourself|confine yourself|limit your|leave alone|adhere to|comply with|obey|keep your|follow the convention|follow our|follow my|work exclusively|limit the|keep the number of|keep all|keep every|keep any|keep each|keep it under|keep it below|keep it to",
+        "stick to|stay within|stay in|stay on|stay under|keep within|keep to|limit yourself|restrict yourself|confine yourself|limit your|leave alone|adhere to|comply with|obey|keep your|follow the convention|follow our|follow my|work exclusively|limit the|keep the number of|keep all|keep every|keep any|keep each|keep it under|keep it below|keep it to|cap the|cap all|treat all|treat every|treat any|treat everything|treat anything",
     ),
     (Sign::You, "you|your|you're|yourself"),
     (Sign::I, "i|i'm|i've|i'll|i'd|me|my|mine|myself"),

@@ -53,6 +53,8 @@ pub(in super::super) enum Class {
     Amount,
     /// How somebody is called.
     Name,
+    /// A version or number of something by name: Python 3.12, port 8080; the class is that and the name.
+    Version,
 }
 
 /// Whether values of the class are about how to say or write something, so that a plain order with one is a rule.
