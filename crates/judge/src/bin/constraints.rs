@@ -46,13 +46,13 @@ fn sample(all: bool) -> anyhow::Result<()> {
         "| half | messages | with rules | rules | found | recall | finds | right | either way | wrong | wrong a message | precision |"
     );
     println!("|---|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|--:|");
-    for half in ["dev", "held_out", "both"] {
+    for half in ["dev", "held_out", "fresh", "all"] {
         let mine = messages
             .iter()
-            .filter(|m: &&Labelled| half == "both" || m.half == half);
+            .filter(|m: &&Labelled| half == "all" || m.half == half);
         let t = measure(mine);
         print_tally(half, &t);
-        if all && half != "both" {
+        if all && half != "all" {
             t.missed.iter().for_each(|m| println!("  missed: {m}"));
             t.wrong.iter().for_each(|m| println!("  wrong: {m}"));
         }

@@ -11,12 +11,14 @@ fn on_real_messages_at_most_one_find_in_ten_is_wrong() {
     for half in ["dev", "held_out", "fresh"] {
         let tally = measure(messages.iter().filter(|m| m.half == half));
         assert_eq!(tally.messages, 100, "{half}");
-        assert!(tally.wrong_per_message(true) <= 0.1, "{half}: {tally:?}");
+        assert!(tally.wrong_per_message(false) <= 0.05, "{half}: {tally:?}");
         assert!(
             tally.labelled == 0 || tally.recall() >= 0.8,
             "{half}: {tally:?}"
         );
     }
+    let all = measure(messages.iter().filter(|m| m.half != "fresh"));
+    assert!(all.wrong_per_message(true) <= 0.1, "{all:?}");
 }
 
 #[test]
