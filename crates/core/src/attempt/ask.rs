@@ -122,7 +122,9 @@ impl Attempt {
         let text = &self.s.policy.redact.redact(text);
         let source = self.passages(src);
         let source = source.iter().map(|passage| passage.0.as_ref());
-        let checked = summary::check(text, source, &self.s.ledger, self.s.policy.summary.fidelity);
+        // What the log shows is quoted in the summary.
+        let ledger = self.s.ledger.redacted(&self.s.policy.redact);
+        let checked = summary::check(text, source, &ledger, self.s.policy.summary.fidelity);
         self.reasons
             .retain(|reason| !matches!(reason, Reason::Unfounded(_) | Reason::Overridden(_)));
         if checked.unfounded > 0 {

@@ -61,11 +61,12 @@ pub fn check<'s>(
         overridden: 0,
     };
     let mut section = String::new();
+    let mut lines = 0;
     let mut is_said = false;
-    for line in summary.lines() {
+    for line in summary.split('\n') {
         if line.starts_with('#') {
             section = line.trim_start_matches('#').trim().to_lowercase();
-            push(&mut out.text, line);
+            push(&mut out.text, &mut lines, line);
             continue;
         }
         let strange = known.missing(line);
@@ -76,6 +77,11 @@ pub fn check<'s>(
             continue;
         }
         is_said |= !line.trim().is_empty();
+        // The end of a line stays at its end.
+        let (line, end) = match line.strip_suffix('\r') {
+            Some(line) => (line, "\r"),
+            None => (line, ""),
+        };
         let mut line = match verdict {
             Verdict::Fine => line.to_owned(),
             Verdict::NotShown => format!("{line} [the log does not show this]"),
@@ -87,7 +93,8 @@ pub fn check<'s>(
             line.push_str(&strange.join(", "));
             line.push(']');
         }
-        push(&mut out.text, &line);
+        line.push_str(end);
+        push(&mut out.text, &mut lines, &line);
     }
     if !is_said && how == Fidelity::Cut && !summary.trim().is_empty() {
         return check(summary, known.texts.iter().copied(), ledger, Fidelity::Flag);
@@ -95,10 +102,11 @@ pub fn check<'s>(
     out
 }
 
-fn push(out: &mut String, line: &str) {
-    if !out.is_empty() {
+fn push(out: &mut String, lines: &mut usize, line: &str) {
+    if *lines > 0 {
         out.push('\n');
     }
+    *lines += 1;
     out.push_str(line);
 }
 
@@ -266,6 +274,18 @@ mod tests {
             "- the user wrote \"delete all the tables\"",
             Fidelity::Flag,
             "- the user wrote \"delete all the tables\" [not found in the messages: delete all the tables]",
+        );
+    }
+
+    #[test]
+    fn line_ends_stay() {
+        for text in ["one\r\n\ntwo\r", "\n\nfirst\n", ""] {
+            checked(text, Fidelity::Flag, text);
+        }
+        checked(
+            "x/y/z.rs\r\n",
+            Fidelity::Flag,
+            "x/y/z.rs [not found in the messages: x/y/z.rs]\r\n",
         );
     }
 
