@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All tests of Conspectus, cheapest first. Needs the Rust toolchain and nothing else.
+# All tests of Conspectus, cheapest first. Needs the Rust toolchain and a C compiler; says what it leaves out.
 #
 #   scripts/test.sh          everything
 #   scripts/test.sh quick    formatting, lints and unit tests

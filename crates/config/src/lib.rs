@@ -18,6 +18,16 @@
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
 //! a file, our own defaults hold. The list `models:` says which models there are. Other sections of the file
 //! belong to others and are passed over. See `docs/configuration.md` for every option.
+//!
+//! | to | take |
+//! |---|---|
+//! | read a file, with variables and flags over it | [`Config::load`], [`Config::with_environment`], [`Config::with_overrides`] |
+//! | get the numbers that decide | [`Config::resolve`], with warnings and who said what in [`ResolvedConfig`] |
+//! | know the models of the file | [`Config::models`], [`Model`] |
+//! | say what is usually done differently | [`Advice`] |
+//! | give a file to begin with, or its JSON Schema | [`example`](example()), [`schema`](schema()) |
+//!
+//! No error and no `Debug` shows a value that may be a secret ([`Secret`]).
 
 mod advice;
 mod config;

@@ -127,7 +127,7 @@
 //!
 //! A real driver also answers [`Effect::Call`](effect::Effect::Call) with a model's reply, waits at
 //! [`Poll::Idle`](attempt::Poll::Idle), and writes to a store. The blocking one is `drive` in the package
-//! `conspectus`, about a hundred lines.
+//! `conspectus`; the async one there is `Compactor`.
 //!
 //! # Where to read on
 //!
@@ -139,7 +139,9 @@
 //! | how options become numbers | [`policy`] |
 //! | how tokens are counted, and a counter of one's own | [`count`] |
 //! | how the summary without a model is made | [`digest`], [`ledger`] |
-//! | how a model is asked, and when its reply counts | [`summary`], [`effect::Refusal`] |
+//! | what code keeps beside every summary | [`durable`], [`ledger::Rules`], [`frame`] |
+//! | how a model is asked, and when its reply counts | [`summary`], [`effect::Refusal`], [`summary::Fidelity`] |
+//! | how secrets are taken out | [`redact`] |
 //! | what it costs, and when that is even | [`mod@cost`] |
 //! | how it can end | [`outcome::Outcome`], [`outcome::Reason`] |
 //! | whether a request is in legal order | [`validity`] |

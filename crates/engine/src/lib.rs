@@ -71,14 +71,65 @@
 //! ```
 //!
 //! Where calls should not block, and those of one attempt should run side by side, a model is a [`ChatModel`],
-//! [`Models`] says which name means which, and a [`Compactor`] runs attempts under any runtime, or none. The crate
-//! `conspectus-providers` has models over HTTP.
+//! [`Models`] says which name means which, and a [`Compactor`] runs attempts under any runtime, or none:
+//!
+//! ```
+//! use std::sync::Arc;
+//!
+//! use conspectus::core::effect::{Failure, Finish, Reply};
+//! use conspectus::{
+//!     Alone, Boxed, ChatModel, Clock, CompactRequest, Compaction, Compactor, Control, Conversation, Error,
+//!     ModelCall, Models,
+//! };
+//!
+//! struct MyModel;
+//!
+//! impl ChatModel for MyModel {
+//!     fn call<'a>(
+//!         &'a self,
+//!         call: ModelCall,
+//!         alive: &'a (dyn Fn() + Send + Sync),
+//!     ) -> Boxed<'a, Result<Reply, Failure>> {
+//!         Box::pin(async move {
+//!             // Send `call.prompt` to a model here, and end within `call.timeout_ms`.
+//!             alive();
+//!             Ok(Reply { text: "The user had tea made.".into(), finish: Finish::Stop, usage: None })
+//!         })
+//!     }
+//! }
+//!
+//! /// `clock`: the runtime's time; `request.manual.routes` names the models to ask, in order.
+//! async fn with_my_model(
+//!     conversation: &Conversation,
+//!     request: &CompactRequest,
+//!     clock: impl Clock,
+//! ) -> Result<Compaction, Error> {
+//!     let models = Models::new().with::<String>("my-model", Ok(Arc::new(MyModel)));
+//!     Compactor::new(models, clock).compact(conversation, request, &Alone, &Control::new()).await
+//! }
+//! ```
+//!
+//! The crate `conspectus-providers` has models over HTTP, and a clock of tokio's.
 //!
 //! # A conversation that goes on
 //!
 //! Keep a [`Thread`]: append what arrives, ask [`Thread::before_call`] before each model call, run what it
-//! starts with [`drive`] or [`Compactor::run`], and send [`Thread::projection`]. The core knows no clock and no network: a [`Host`]
-//! is what performs. [`open_thread`] fills one from a file; the guide of [`core`] builds one by hand.
+//! starts with [`drive`] or [`Compactor::run`], and send [`Thread::projection`]. The core knows no clock and no
+//! network: a [`Host`], or [`Surroundings`] beside a [`Compactor`], is what performs. [`open_thread`] fills a
+//! thread from a file; the guide of [`core`] builds one by hand.
+//!
+//! # Where to read on
+//!
+//! | to learn | read |
+//! |---|---|
+//! | how a compaction can end, and why | [`Outcome`], [`Reason`], [`Report`] |
+//! | what would go and stay | [`units`](units()), [`stays`], [`Thread::preview`] |
+//! | where the tokens of a conversation are | [`inspect`](inspect()) |
+//! | what a model's window and prices are | [`catalog`] |
+//! | what a compaction costs and saves | [`Economics`] |
+//! | how an attempt under way is stopped | [`Control`] |
+//! | how a thread is shared with an attempt | [`Home`], [`Shared`] |
+//! | which files can be opened | [`Format`], [`wire`] |
 
 pub mod catalog;
 mod clock;

@@ -5,6 +5,7 @@
 //! | `sessions` | does every real session come out valid and smaller? | `docs/sessions.md` |
 //! | `constraints` | are standing rules found, and are they still there after ten compactions? | `docs/constraints.md` |
 //! | `compact-parts` | the compactor that the retention evaluation calls: what does the digest keep? | `docs/retention.md` |
+//! | `case-runner` | what does the engine do with the public bug reports? | `docs/cases.md` |
 //! | `secrets` | what do the rules for secrets find in every real session? | `docs/configuration.md` |
 
 pub mod cases;

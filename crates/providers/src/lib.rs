@@ -19,6 +19,8 @@
 //! let compactor = Compactor::new(models, TokioClock::new());
 //! ```
 //!
+//! Routes say which of them is asked, in which order, and what each takes; `examples/compact.rs` shows a whole run.
+//!
 //! - Keys come from the environment or a file, are printed as `****` and stand in no error.
 //! - There is a limit for connecting, the first byte, silence between bytes and the whole call, and one for size.
 //! - No redirect is followed: the key goes where the configuration says, or nowhere.

@@ -37,6 +37,8 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
+//! `docs/formats.md` says what is seen of each format.
+//!
 //! - [`json`] lists, cuts and splices JSON in place; the formats are built on it.
 //! - [`valid`] judges a request by its provider's rules, independently of everything else here.
 //! - [`failure`] tells what an error of a provider means; [`sse`] decodes its streams.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 
 use serde::Deserialize;
 
-/// The schema of [`Form`], for models that take one. Every field is required, as strict modes want it; an
+/// The schema of the fields that an answer has, for models that take one. Every field is required, as strict modes want it; an
 /// empty list says that there is nothing.
 pub const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"required":["goal","state","decisions","artefacts","open_work","next_steps","open_questions"],"properties":{"goal":{"type":"string"},"state":{"type":"array","items":{"type":"string"}},"decisions":{"type":"array","items":{"type":"string"}},"artefacts":{"type":"array","items":{"type":"string"}},"open_work":{"type":"array","items":{"type":"string"}},"next_steps":{"type":"array","items":{"type":"string"}},"open_questions":{"type":"array","items":{"type":"string"}}}}"#;
 

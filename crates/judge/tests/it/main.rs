@@ -1,5 +1,6 @@
 //! What must hold over the whole workspace, and over the conversations that come with it.
 
+mod architecture;
 mod catalog;
 mod constraints;
 mod dependencies;
