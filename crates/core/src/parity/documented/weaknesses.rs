@@ -214,6 +214,39 @@ fn thrash(options: &Options) -> (usize, usize) {
     (peer.given.len(), committed)
 }
 
+/// The named setting: 60 turns of one result of 20 kB each, one check a turn.
+fn sixty_turns(options: &Options) -> (usize, usize, u64) {
+    let mut peer = Peer::with(options, &[]);
+    let (mut committed, mut given) = (0, 0);
+    for n in 0..60 {
+        let result = format!("t c{n} RESULT{n}-{}", "x".repeat(20_000));
+        let lines = [&format!("a call c{n}"), &result, &format!("a turn {n}")];
+        peer.say(&[&format!("u next {n}"), lines[0], lines[1], lines[2]]);
+        committed += usize::from(peer.check().outcome == Outcome::Compacted);
+        given = peer.given.iter().map(|g| g.len() as u64).sum();
+    }
+    (peer.given.len(), committed, given)
+}
+
+#[test]
+fn thrash_figures() {
+    for preset in [Preset::Langchain, Preset::Deerflow, Preset::Default] {
+        for window in [None, Some(200_000)] {
+            let options = Options {
+                max_context: window,
+                ..asks(preset, tokens(5_000), 10)
+            };
+            println!("FIG {preset:?} {window:?} ours {:?}", sixty_turns(&options));
+            if preset != Preset::Default {
+                println!(
+                    "FIG {preset:?} {window:?} strict {:?}",
+                    sixty_turns(&strict(options))
+                );
+            }
+        }
+    }
+}
+
 /// At exactly these settings the ten messages that are kept are over the trigger by themselves: ours waits until the
 /// request has grown by half. With shortening on, the answer that the configuration's advice gives, it is rarer still.
 #[test]
