@@ -589,7 +589,7 @@ fn a_tail_over_the_trigger_does_not_start_an_attempt_every_turn() {
     }
     // The peer calls a model 55 times here (B7 of the behaviour description).
     assert!(scene.calls <= 25, "{} calls", scene.calls);
-    assert!(scene.calls >= 5, "{} calls", scene.calls);
+    assert!(scene.calls >= 2, "{} calls", scene.calls);
 }
 
 #[test]

@@ -14,19 +14,19 @@ fn failing() -> Scene {
 }
 
 /// What the check at `now` decides.
-fn check(scene: &mut Scene, now: u64) -> Result<Attempt, Report> {
+fn check(scene: &mut Scene, now: u64) -> Result<Attempt, Box<Report>> {
     let src = Sources {
         texts: &scene.said,
         counter: &QuarterBytes,
     };
     match scene.thread.before_call(now, &Scene::routes(), src) {
         Decision::Start(attempt, _) => Ok(*attempt),
-        Decision::Send(report) => Err(report),
+        Decision::Send(report) => Err(Box::new(report)),
         Decision::Wait(id) => panic!("waits for {id:?}"),
     }
 }
 
-fn is_open(decision: Result<Attempt, Report>) -> bool {
+fn is_open(decision: Result<Attempt, Box<Report>>) -> bool {
     decision.is_err_and(|report| {
         report.outcome == Outcome::Deferred && report.reasons == [Reason::BreakerOpen]
     })

@@ -146,6 +146,9 @@ fn routes(max_input: u64) -> Vec<Route> {
     routes
 }
 
+/// What a model answers to each call.
+type Answers<'a> = dyn Fn(CallNumber) -> Result<Reply, Failure> + 'a;
+
 fn rest(ms: Option<u64>) -> Result<Reply, Failure> {
     Err(Failure::Unavailable {
         message: "slow down".into(),
@@ -225,7 +228,7 @@ fn calls_are_bounded_whatever_the_answers_are() {
             message: "no such model".into(),
         })
     };
-    let answers: [(&str, &dyn Fn(CallNumber) -> Result<Reply, Failure>, u32); 6] = [
+    let answers: [(&str, &Answers<'_>, u32); 6] = [
         ("permanent", &|_| permanent(), 1),
         ("rest", &|_| rest(Some(100)), 3),
         ("away", &|_| rest(None), 3),

@@ -73,7 +73,12 @@ fn behind_a_summary_only_the_open_turn_keeps_signed_reasoning() {
     // takes its reasoning too.
     open.say(&["a done signed", "u fourth x200", "a well signed", "u fifth"]);
     assert_eq!(signed(&open), [10, 12, 14]);
-    assert_eq!(open.check(&Scene::routes()).outcome, Outcome::Compacted);
+    let command = Manual {
+        routes: Scene::routes(),
+        keep: Some(crate::policy::Keep::Messages(2)),
+        ..Manual::default()
+    };
+    assert_eq!(open.command(&command).outcome, Outcome::Compacted);
     assert_eq!(signed(&open), Vec::<u32>::new());
     assert!(open.shown().ends_with("14* 15"), "{}", open.shown());
     // Taken back, everything is as it was.
