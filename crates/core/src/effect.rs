@@ -124,6 +124,9 @@ pub enum Failure {
     ContextOverflow {
         /// The limit, where the error says it.
         limit: Option<u64>,
+        /// The tokens of the request, where the error says them.
+        #[serde(default)]
+        actual: Option<u64>,
     },
     /// The request holds more bytes than the server takes: ask in smaller pieces.
     #[error("the request holds more bytes than the server takes")]
@@ -169,6 +172,20 @@ pub enum Failure {
 }
 
 impl Failure {
+    /// The request does not fit, and the error does not say by how much.
+    pub const TOO_LARGE: Self = Self::ContextOverflow {
+        limit: None,
+        actual: None,
+    };
+
+    /// The request does not fit into so many tokens.
+    pub fn over(limit: u64) -> Self {
+        Self::ContextOverflow {
+            limit: Some(limit),
+            actual: None,
+        }
+    }
+
     /// Whether the same call may be tried again.
     pub fn is_retryable(&self) -> bool {
         matches!(

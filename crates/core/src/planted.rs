@@ -43,6 +43,8 @@ bugs! {
     LateMessageLost "late message lost at commit";
     /// A report of usage from before the record still anchors the size.
     StaleUsage "stale usage anchor";
+    /// What reports taught is added to a count without a bound.
+    UnboundedOffset "unbounded offset";
     /// Answers that are not sent are counted.
     UnsentCounted "unsent answers counted";
     /// What was pruned is pruned again.

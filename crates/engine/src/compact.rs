@@ -118,6 +118,7 @@ pub fn open_thread(
     if request.enable && request.options.enabled.is_none() {
         resolved.policy.enabled = true;
     }
+    resolved.policy.binds_reasoning |= conversation.binds_reasoning();
     let counter = request
         .counter
         .clone()

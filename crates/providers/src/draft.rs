@@ -63,7 +63,7 @@ impl Draft {
     /// The reply.
     pub(crate) fn end(self) -> Result<Reply, Failure> {
         let finish = match self.end {
-            Some(End::WindowFull) => return Err(Failure::ContextOverflow { limit: None }),
+            Some(End::WindowFull) => return Err(Failure::TOO_LARGE),
             Some(End::Error) => {
                 return Err(Failure::Unavailable {
                     message: "the server gave the reply up".into(),

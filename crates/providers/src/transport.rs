@@ -269,8 +269,8 @@ fn failure(error: &ProviderError, retry_after_ms: Option<u64>) -> Failure {
         message: format!("{error}{advice}").into(),
     };
     match error.class {
-        ErrorClass::Overflow { limit, .. } => Failure::ContextOverflow { limit },
-        ErrorClass::TooManyBytes => Failure::ContextOverflow { limit: None },
+        ErrorClass::Overflow { limit, actual } => Failure::ContextOverflow { limit, actual },
+        ErrorClass::TooManyBytes => Failure::TooManyBytes,
         ErrorClass::RateLimited | ErrorClass::Unavailable => Failure::Unavailable {
             message: error.to_string().into(),
             retry_after_ms,

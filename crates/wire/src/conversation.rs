@@ -22,6 +22,8 @@ pub struct Conversation {
     pub(crate) list: List,
     /// The messages go on from a history that only the server has.
     pub(crate) is_continued: bool,
+    /// It is sent to a provider that binds signed reasoning to everything before it.
+    pub(crate) binds_reasoning: bool,
 }
 
 /// Where the messages of a conversation stand together.
@@ -129,6 +131,7 @@ impl Conversation {
             fixed: Fixed::default(),
             list: List::Lines,
             is_continued: false,
+            binds_reasoning: false,
         }
     }
 
@@ -140,6 +143,12 @@ impl Conversation {
     /// The messages as the core sees them, in order.
     pub fn views(&self) -> &[MessageView] {
         &self.views
+    }
+
+    /// Whether its provider takes signed reasoning only behind exactly what stood before it when it was written:
+    /// Anthropic's newer models do.
+    pub fn binds_reasoning(&self) -> bool {
+        self.binds_reasoning
     }
 
     /// What stands outside the messages.

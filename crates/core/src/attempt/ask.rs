@@ -20,7 +20,7 @@ use crate::unit::Pos;
 impl Attempt {
     pub(super) fn request(&self, work: &Work, at: usize, src: Sources<'_>) -> SummaryRequest {
         let as_fields = self.asks_fields(&work.route);
-        let instruction = self.instruction(work.repair, &work.route, work.level, src);
+        let instruction = self.instruction(work.repair(at), &work.route, work.level, src);
         let max_output_tokens = self.room_for_text(src).min(work.route.max_output);
         let (input, input_tokens) = if work.route.replay && work.level == 0 {
             let tokens = self.replay_tokens(&instruction, src);

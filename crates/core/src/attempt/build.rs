@@ -110,7 +110,7 @@ impl Attempt {
             summary,
             placement,
             removed,
-            self.patches.clone(),
+            self.shortened.clone(),
             measured,
             Vec::new(),
             summaries,

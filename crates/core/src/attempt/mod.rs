@@ -12,6 +12,7 @@ mod build;
 mod cost;
 mod finish;
 mod prune;
+mod reasoning;
 mod summarise;
 
 use std::collections::{BTreeSet, VecDeque};
@@ -134,7 +135,9 @@ pub struct Attempt {
     s: Arc<Snapshot>,
     phase: Phase,
     outbox: VecDeque<Effect>,
-    /// All patches in force: those of the snapshot and the new ones.
+    /// The patches of the snapshot and those of pruning.
+    shortened: Patches,
+    /// All patches of a compaction: these, and what those that stay lose behind the summary.
     patches: Patches,
     /// What the patched messages weigh with them.
     weights: Weights,
@@ -161,19 +164,26 @@ impl Attempt {
     /// An attempt on a snapshot; `None` when nothing could be shortened or folded, so none should begin.
     pub fn new(snapshot: Snapshot, src: Sources<'_>) -> Option<Self> {
         let s = Arc::new(snapshot);
-        let pruned = prune::Pruned::of(&s, src);
+        let mut pruned = prune::Pruned::of(&s, src);
         let folds = s.plan.going().any(|at| !s.branch.view(at).flags.summary);
         if pruned.is_empty() && !folds {
             return None;
         }
+        pruned.strip(&s, src);
         let mut patches = s.patches_before();
         patches.extend(pruned.patches.iter().map(|(node, p)| (*node, p.clone())));
+        let shortened = patches.clone();
         let mut weights = s.weights.clone();
         weights.extend(&pruned.weights);
+        let staying = s.plan.staying().map(|(at, _)| at);
+        let (stripped, lighter) = reasoning::stripped(&s, staying, &patches, src);
+        patches.extend(stripped);
+        weights.extend(lighter);
         let mut attempt = Self {
             weights,
             phase: Phase::Begin,
             outbox: VecDeque::new(),
+            shortened,
             patches,
             pruned,
             folds: true,

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use crate::attempt::Snapshot;
+use crate::attempt::reasoning::stripped;
 use crate::count::Weight;
 use crate::outcome::Moment;
 use crate::patch::Patch;
@@ -115,6 +116,32 @@ impl Pruned {
             patches,
             saved: src.counter.tokens(saved),
         }
+    }
+
+    /// Takes reasoning out behind the first message that was shortened, where it would no longer verify.
+    pub(super) fn strip(&mut self, s: &Snapshot, src: Sources<'_>) {
+        let path = s.branch.path();
+        let Some(first) = path.iter().position(|n| self.patches.contains_key(n)) else {
+            return;
+        };
+        let mut known = s.patches_before();
+        known.extend(self.patches.iter().map(|(node, p)| (*node, p.clone())));
+        let behind = (first + 1..path.len()).filter(|at| !s.was_folded(*at));
+        let (patches, weights) = stripped(s, behind, &known, src);
+        let mut saved = 0;
+        for (node, lighter) in &weights {
+            let before = match self.weights.get(node) {
+                Some(weight) => *weight,
+                None => s
+                    .branch
+                    .position(*node)
+                    .map_or(0, |at| s.branch.patched_weight(at, &s.weights)),
+            };
+            saved += before.saturating_sub(*lighter);
+        }
+        self.saved += src.counter.tokens(saved);
+        self.patches.extend(patches);
+        self.weights.extend(weights);
     }
 
     pub(super) fn is_empty(&self) -> bool {

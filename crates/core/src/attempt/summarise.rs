@@ -36,7 +36,14 @@ pub(super) struct Work {
     tries_made: u32,
     /// Tokens of transcript a call is given.
     chunk_tokens: u64,
-    pub(super) repair: Option<Refusal>,
+    /// Tokens that stand beside it.
+    overhead: u64,
+    /// What was wrong with the last reply for a chunk. A second one is not asked to be repaired.
+    repairs: Vec<Option<Refusal>>,
+    /// The model asked for rest, or is not there: none of its calls starts before.
+    paused_until: Millis,
+    /// Calls with smaller numbers had started before that.
+    paused_from: CallNumber,
     /// The middle was cut out of what it is given, as LangChain does; only under `strict_parity`.
     pub(super) is_shortened: bool,
     /// The model is given up for this; calls on their way may still end, for the next attempt's sake.
@@ -53,6 +60,8 @@ enum State {
     Called {
         call: CallNumber,
         deadline: Millis,
+        /// Tokens of the request, by the counter.
+        tokens: u64,
     },
     Done(Arc<str>),
     /// Given up.
@@ -67,20 +76,26 @@ impl Work {
         let instruction = attempt.instruction(None, &route, 0, src);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
         let estimated = route.max_input - route.max_input / SPARE;
-        let most = estimated.min(summary.trim_tokens.unwrap_or(u64::MAX));
+        // What a peer trims unasked is how it loses the rest; ours gives all, in no more calls than that takes.
+        let unasked = attempt.s.policy.preset.values().trim_tokens;
+        let trim = summary.trim_tokens.filter(|trim| Some(*trim) != unasked);
+        let most = estimated.min(trim.unwrap_or(u64::MAX));
         // A peer makes one call of what is left, whatever it holds.
         let most = attempt.s.peer().map_or(most, |_| u64::MAX / 4);
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));
         let mut work = Self {
             candidate,
             chunk_tokens: most.saturating_sub(overhead).max(LEAST_CHUNK_TOKENS),
+            overhead,
             route,
             chunks: Vec::new(),
             states: Vec::new(),
             level: 0,
             tries_left: summary.max_retries,
             tries_made: 0,
-            repair: None,
+            repairs: Vec::new(),
+            paused_until: 0,
+            paused_from: CallNumber(0),
             is_shortened: false,
             given_up: None,
         };
@@ -123,6 +138,7 @@ impl Work {
             );
         }
         self.states = vec![State::Asked; self.chunks.len()];
+        self.repairs = vec![None; self.chunks.len()];
         attempt
             .outbox
             .extend(self.chunks.iter().map(|c| Effect::CacheGet(c.key)));
@@ -137,7 +153,7 @@ impl Attempt {
             .iter()
             .enumerate()
             .find_map(|(at, state)| match state {
-                State::Called { call, deadline } if now >= *deadline => Some((at, *call)),
+                State::Called { call, deadline, .. } if now >= *deadline => Some((at, *call)),
                 _ => None,
             });
         if let Some((at, call)) = late {
@@ -147,7 +163,8 @@ impl Attempt {
             return true;
         }
         let max = (self.s.policy.summary.max_parallel as usize).max(1);
-        let max = if work.given_up.is_some() { 0 } else { max };
+        let is_paused = work.given_up.is_some() || now < work.paused_until;
+        let max = if is_paused { 0 } else { max };
         let mut free = max.saturating_sub(work.in_flight().count());
         let mut started = false;
         for at in 0..work.states.len() {
@@ -173,6 +190,7 @@ impl Attempt {
                 self.next_call += 1;
                 self.model_called = true;
                 let deadline = now.saturating_add(self.s.policy.summary.call_timeout_ms);
+                let tokens = request.input_tokens;
                 self.outbox.push_back(Effect::Call {
                     call,
                     request,
@@ -180,7 +198,11 @@ impl Attempt {
                     deadline,
                 });
                 self.outbox.push_back(Effect::WakeAt(deadline));
-                work.states[at] = State::Called { call, deadline };
+                work.states[at] = State::Called {
+                    call,
+                    deadline,
+                    tokens,
+                };
             }
         }
         self.phase = Phase::Working(Box::new(work));
@@ -220,7 +242,12 @@ impl Attempt {
             Input::Reply(call, reply) => match work.called(call) {
                 Some(at) => {
                     self.paid(&work.route, &reply);
-                    self.replied(work, at, now, &reply, src);
+                    match work.cut_to(at, &reply).filter(|_| self.s.peer().is_none()) {
+                        Some(limit) => {
+                            self.call_failed(work, at, now, Failure::over(limit), src);
+                        }
+                        None => self.replied(work, at, now, &reply, src),
+                    }
                 }
                 None => self.phase = Phase::Working(Box::new(work)),
             },
@@ -333,21 +360,10 @@ impl Attempt {
             self.phase = Phase::Working(Box::new(work));
             return;
         }
-        if failure.is_retryable() && work.tries_left > 0 {
-            work.tries_left -= 1;
-            let wait = match &failure {
-                Failure::Unavailable {
-                    retry_after_ms: Some(ms),
-                    ..
-                } => *ms,
-                Failure::NotASummary(refusal) => {
-                    work.repair = Some(*refusal);
-                    0
-                }
-                _ => FIRST_WAIT_MS.saturating_mul(1 << work.tries_made.min(6)),
-            };
-            work.tries_made += 1;
-            let until = now.saturating_add(wait);
+        // No answer would come in time: another model, or the digest, need not wait for that.
+        let in_time = |until: &Millis| self.deadline.is_none_or(|deadline| *until < deadline);
+        let next_call = CallNumber(self.next_call);
+        if let Some(until) = work.again(at, now, &failure, next_call).filter(in_time) {
             work.states[at] = State::Waiting(until);
             self.outbox.push_back(Effect::WakeAt(until));
             self.phase = Phase::Working(Box::new(work));
@@ -393,22 +409,87 @@ impl Work {
         weight(joined) <= given / 4 * 3
     }
 
+    /// What was wrong with the last reply for the chunk at `at`.
+    pub(super) fn repair(&self, at: usize) -> Option<Refusal> {
+        self.repairs.get(at).copied().flatten()
+    }
+
     fn called(&self, wanted: CallNumber) -> Option<usize> {
         self.states
             .iter()
             .position(|s| matches!(s, State::Called { call, .. } if *call == wanted))
     }
 
+    /// When the call for the chunk at `at` is made again after this failure; `None`: it is not.
+    ///
+    /// A model that is not there, or asked for rest, is left alone by all calls. Those that had started before and
+    /// are sent away as well belong to the same refusal and use up no further try: each chunk is asked for at most
+    /// once more than there are tries.
+    fn again(
+        &mut self,
+        at: usize,
+        now: Millis,
+        failure: &Failure,
+        next_call: CallNumber,
+    ) -> Option<Millis> {
+        let backoff = FIRST_WAIT_MS.saturating_mul(1 << self.tries_made.min(6));
+        let wait = match failure {
+            Failure::NotASummary(refusal) => {
+                let is_first = self.repairs.get(at)?.is_none();
+                self.repairs[at] = Some(*refusal);
+                if !is_first {
+                    return None;
+                }
+                0
+            }
+            Failure::Unavailable { retry_after_ms, .. } => {
+                let is_same = matches!(
+                    self.states.get(at),
+                    Some(State::Called { call, .. }) if *call < self.paused_from
+                );
+                let wait = retry_after_ms.unwrap_or(if is_same { 0 } else { backoff });
+                self.paused_until = self.paused_until.max(now.saturating_add(wait));
+                if is_same {
+                    return Some(self.paused_until);
+                }
+                self.paused_from = next_call;
+                wait
+            }
+            failure if failure.is_retryable() => backoff,
+            _ => return None,
+        };
+        self.tries_left = self.tries_left.checked_sub(1)?;
+        self.tries_made += 1;
+        Some(now.saturating_add(wait).max(self.paused_until))
+    }
+
+    /// Where the model read so much less than it was given that something was cut off without a word: what it read.
+    /// Some servers do so with what is longer than their context. Counts are at most twice too high (invariant 20).
+    fn cut_to(&self, at: usize, reply: &Reply) -> Option<u64> {
+        let State::Called { tokens, .. } = self.states[at] else {
+            return None;
+        };
+        let read = reply.usage.as_ref()?.input;
+        let is_cut = read > 0 && read < tokens / 2 && tokens - read >= LEAST_CHUNK_TOKENS;
+        is_cut.then_some(read)
+    }
+
     /// Makes chunks smaller after an overflow. False: they cannot be.
     fn shrink(&mut self, failure: &Failure) -> bool {
-        if self.route.replay {
-            self.route.replay = false;
-            return true;
-        }
         let limit = match failure {
-            Failure::ContextOverflow { limit: Some(limit) } => limit.saturating_mul(3) / 4,
+            Failure::ContextOverflow {
+                limit: Some(limit), ..
+            } => {
+                self.route.max_input = self.route.max_input.min(*limit);
+                (limit.saturating_mul(3) / 4).saturating_sub(self.overhead)
+            }
             _ => u64::MAX,
         };
+        if self.route.replay {
+            self.route.replay = false;
+            self.chunk_tokens = self.chunk_tokens.min(limit).max(LEAST_CHUNK_TOKENS);
+            return true;
+        }
         let smaller = (self.chunk_tokens / 2).min(limit).max(LEAST_CHUNK_TOKENS);
         std::mem::replace(&mut self.chunk_tokens, smaller) > smaller
     }

@@ -445,11 +445,12 @@ fn capped(text: &str) -> Arc<str> {
             line.push(' ');
         }
         line.push_str(word);
-        if line.len() > MAX_TEXT {
+        // What comes next tells whether a secret is cut through.
+        if line.len() > 2 * MAX_TEXT {
             break;
         }
     }
-    crate::digest::cut_end(&line, MAX_TEXT).into()
+    redact::cut_clear(&line, MAX_TEXT).into()
 }
 
 #[cfg(test)]

@@ -7,7 +7,23 @@ use std::sync::Arc;
 
 use super::action::Action;
 use super::{Ledger, Pending};
+use crate::digest::cut_end;
 use crate::redact::Redactor;
+
+/// The beginning of a text that is too long, not cut inside of a secret: a piece of one is known by nobody any more, so
+/// it could not be taken out later. Known are those that are known without a policy.
+pub(super) fn cut_clear(text: &str, max: usize) -> String {
+    let cut = cut_end(text, max);
+    if cut.len() >= text.len() {
+        return cut;
+    }
+    let end = max.saturating_sub("…".len());
+    let found = Redactor::default().find(text);
+    match found.iter().find(|f| f.range.contains(&end)) {
+        Some(secret) => [text[..secret.range.start].trim_end(), "…"].concat(),
+        None => cut,
+    }
+}
 
 impl Ledger {
     /// The same facts, secrets replaced by markers. Of two files whose paths differ only there, one stays.

@@ -6,6 +6,7 @@ use serde_json::{Map, Value};
 
 use super::capped;
 use super::fact::DelegationState;
+use super::redact::cut_clear;
 
 /// A longer result is no report.
 const MAX_REPORT: usize = 200_000;
@@ -55,7 +56,7 @@ impl Report {
                 .flatten()
                 .filter_map(Value::as_str)
                 .take(MAX_UNMET)
-                .map(|text| crate::digest::cut_end(&capped(text), MAX_UNMET_TEXT).into())
+                .map(|text| cut_clear(&capped(text), MAX_UNMET_TEXT).into())
                 .collect(),
             is_rejected: fields.get("accepted") == Some(&Value::Bool(false)),
         }

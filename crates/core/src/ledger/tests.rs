@@ -1,5 +1,6 @@
 use super::*;
 use crate::memory::{Memory, call, part, result, text};
+use crate::redact::Redactor;
 
 /// Folds messages and shows all facts, a line each.
 struct Folded {
@@ -471,6 +472,30 @@ fn a_rule_taken_back_goes() {
         .user("Never touch the vendor folder.")
         .user("You can now touch the vendor folder.");
     assert_eq!(folded.rules(), ["You can now touch the vendor folder."]);
+}
+
+/// A text is never cut inside of a secret, so that what is left of it can still be told from other words.
+#[test]
+fn no_cut_leaves_a_piece_of_a_secret() {
+    let key = ["sk-ant-", "api03-", &"Ab3dEf7h".repeat(12)].concat();
+    let redactor = Redactor::default();
+    for before in (MAX_TEXT - 120)..(MAX_TEXT + 20) {
+        let mut folded = Folded::new();
+        let words = "word ".repeat(before / 5);
+        let command = format!(
+            "echo {words}{} {key} and more words",
+            "x".repeat(before % 5)
+        );
+        let arguments = serde_json::json!({ "description": command }).to_string();
+        folded.call("Task", &arguments);
+        let ledger = folded.ledger.redacted(&redactor);
+        let task = &ledger.delegations()[0].task;
+        assert!(
+            task.len() <= MAX_TEXT + 20 && !task.contains("Ab3d"),
+            "{task}"
+        );
+        assert!(task.starts_with("echo word"), "{task}");
+    }
 }
 
 #[test]

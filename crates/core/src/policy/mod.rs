@@ -263,6 +263,10 @@ pub struct Policy {
     /// The model's provider, as replies name it.
     #[serde(default)]
     pub provider: Option<Arc<str>>,
+    /// Its provider binds signed reasoning to everything before it: what stays behind a change goes without, but for
+    /// the turn that is open.
+    #[serde(default)]
+    pub binds_reasoning: bool,
     /// The counter, unless the host gave one.
     pub counter: CounterChoice,
     /// What stays.

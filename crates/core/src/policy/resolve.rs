@@ -114,6 +114,7 @@ impl<'a> Resolver<'a> {
             counted: self.preset.counted,
             usage: self.preset.usage,
             provider: self.model.provider.clone(),
+            binds_reasoning: self.model.provider.as_deref() == Some("anthropic"),
             counter: counter(self.preset.counter, options.anthropic),
             keep,
             prune,

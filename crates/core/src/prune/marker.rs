@@ -80,13 +80,23 @@ pub(super) fn duplicate_text(reference: &str, characters: usize, id: &str) -> St
 
 /// For a picture, sound or file that stands again further on.
 pub(super) fn duplicate_media(reference: &str, kind: MediaKind) -> String {
-    let name = match kind {
+    let name = name(kind);
+    format!("[{reference}: {name} left out, the same one stands further on]")
+}
+
+/// For an old picture, sound or file of so many bytes, as it was written.
+pub(super) fn left_out_media(reference: &str, kind: MediaKind, bytes: u32) -> String {
+    let name = name(kind);
+    format!("[{reference}: {name} of {bytes} bytes left out, recall by reference]")
+}
+
+fn name(kind: MediaKind) -> &'static str {
+    match kind {
         MediaKind::Image => "image",
         MediaKind::Audio => "recording",
         MediaKind::Video => "video",
         MediaKind::File => "file",
-    };
-    format!("[{reference}: {name} left out, the same one stands further on]")
+    }
 }
 
 #[cfg(test)]

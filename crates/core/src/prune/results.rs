@@ -5,12 +5,12 @@ use std::borrow::Cow;
 use super::headtail::{
     Fit, byte_before_last_chars, byte_of_char, head_and_tail, settle_back, settle_forward,
 };
-use super::marker::{Length, reference};
+use super::marker::{Length, left_out_media, reference};
 use crate::count::{TokenCounter, Weight};
 use crate::patch::{Patch, PatchCause, Patched, Site};
 use crate::planted::{Bug, planted};
 use crate::policy::Prune;
-use crate::view::{MessageView, PartKind, PartRef, Texts};
+use crate::view::{MessageView, Part, PartKind, PartRef, Texts};
 
 /// What is left of a masked result beside the marker: enough to know it by.
 const MASKED_CHARS: usize = 64;
@@ -143,12 +143,50 @@ pub(crate) fn mask(
     if already.iter().any(is_of) {
         return None;
     }
-    let masked = reclaim(message, texts, counter, already, result, limits, 0);
+    let mut masked = reclaim(message, texts, counter, already, result, limits, 0);
+    masked.extend(masked_media(
+        message,
+        result,
+        texts,
+        &[already, new].concat(),
+    ));
     if masked.is_empty() {
         return None;
     }
     let others = new.iter().filter(|patch| !is_of(patch)).cloned();
     Some(others.chain(masked.into_iter().map(as_masked)).collect())
+}
+
+/// A line in the place of each picture, sound and file of the result that no patch of `known` is about.
+fn masked_media(
+    message: &MessageView,
+    result: usize,
+    texts: &dyn Texts,
+    known: &[Patch],
+) -> Vec<Patch> {
+    if is_closed(message) {
+        return Vec::new();
+    }
+    let inside = |part: &Part| part.inside.map(usize::from) == Some(result);
+    let parts = message.parts.iter().zip(0u16..);
+    let media = parts.filter_map(|(view, part)| match view.kind {
+        PartKind::Media(kind) if inside(view) && view.len > 0 => Some((kind, view.len, part)),
+        _ => None,
+    });
+    media
+        .filter(|(_, _, part)| known.iter().all(|patch| patch.part() != *part))
+        .map(|(kind, len, part)| {
+            let data = texts.text(PartRef {
+                message: message.handle,
+                part,
+            });
+            cut(
+                part,
+                0..len,
+                left_out_media(&reference(&data), kind, len).into(),
+            )
+        })
+        .collect()
 }
 
 fn as_masked(mut patch: Patch) -> Patch {

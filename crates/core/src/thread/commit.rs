@@ -153,6 +153,7 @@ impl Thread {
             record: self.active,
             cause,
         });
+        self.refused = None;
         self.refreeze(src);
         self.restart_live(src);
     }

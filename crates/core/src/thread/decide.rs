@@ -16,6 +16,9 @@ use crate::planted::{Bug, planted};
 use crate::policy::{Keep, Preset};
 use crate::view::Role;
 
+/// What a request whose trigger cannot be met may grow by before it is compacted again, unless half of it is more.
+const LONGEST_WAIT_TOKENS: u64 = 64_000;
+
 /// Whether the caller waits for an attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -311,17 +314,26 @@ impl Thread {
         Decision::Start(Box::new(attempt), mode)
     }
 
-    /// Where what stays is itself over the trigger, every message would start another attempt that folds a little.
-    /// So the next one waits until the request has grown by half, or is close to what the window takes.
+    /// Where what stays is itself over the trigger, or close to it, every message or two would start another attempt
+    /// that folds a little. So the next one waits until there is enough to fold: until most, or half, of what the window
+    /// still takes is used, within bounds that do not grow with the window.
     pub(super) fn quiet_after_commit(&self, src: Sources<'_>) -> Option<u64> {
-        let size = self.size(src);
-        let limit = self.input_limit();
-        let until = match size.tokens < limit {
-            true => (size.tokens + size.tokens / 2).min(limit),
-            false => size.tokens + self.minimum_gain(size.tokens),
-        };
         // The peers have no such restraint.
-        (self.is_triggered(&size) && !self.policy.follows_peer()).then_some(until)
+        if self.policy.follows_peer() {
+            return None;
+        }
+        let size = self.size(src);
+        let left = self.input_limit().saturating_sub(size.tokens);
+        let is_close = |tokens: u64| size.tokens >= tokens - tokens / 8;
+        let growth = if self.is_triggered(&size) {
+            let most = (left / 4 * 3).min(LONGEST_WAIT_TOKENS);
+            most.max((size.tokens / 2).min(left))
+        } else if self.policy.trigger_tokens().is_some_and(is_close) {
+            (left / 2).min(LONGEST_WAIT_TOKENS / 2)
+        } else {
+            return None;
+        };
+        Some(size.tokens + growth.max(self.minimum_gain(size.tokens)))
     }
 
     fn irreducible_reasons(&self, size: &Size) -> Vec<Reason> {

@@ -51,10 +51,11 @@ impl Thread {
             let report = Report::without_attempt(Outcome::Skipped, self.measured(src), Vec::new());
             return Recovery::GiveUp(report);
         }
+        self.stated(error, src);
         let size = self.size(src);
         self.learnt = self.learnt.and(Learnt::from_refusal(error, &size));
         // A limit that the error states may be far below half of what there is.
-        let stated = matches!(error, Failure::ContextOverflow { limit: Some(_) });
+        let stated = matches!(error, Failure::ContextOverflow { limit: Some(_), .. });
         let threshold = self.learnt_threshold().filter(|_| stated);
         // A compaction that was just made was not enough: go deeper than `keep`.
         let request = Manual {
@@ -92,8 +93,31 @@ impl Thread {
         }
     }
 
+    /// What the error says about the size of the request is a report like any other, until something changes.
+    fn stated(&mut self, error: &Failure, src: Sources<'_>) {
+        let Failure::ContextOverflow {
+            limit,
+            actual: Some(actual),
+        } = error
+        else {
+            return;
+        };
+        // Some servers count the reply that was asked for into it, none leaves anything out.
+        if *actual > limit.unwrap_or_default() {
+            self.refused = None;
+            let estimated = self.size(src).request;
+            self.refused = Some(*actual).filter(|actual| *actual >= estimated / 2);
+            self.told_of_refused(*actual);
+        }
+    }
+
     /// The breaker.
     pub fn breaker(&self) -> BreakerState {
         self.breaker
+    }
+
+    /// The breaker as it was kept, for a thread that is read from a store.
+    pub fn set_breaker(&mut self, breaker: BreakerState) {
+        self.breaker = breaker;
     }
 }

@@ -25,11 +25,13 @@ impl Learnt {
     pub fn from_refusal(error: &Failure, size: &Size) -> Self {
         let less = |refused: u64| Some(refused - refused / 10);
         match error {
-            Failure::ContextOverflow { limit: Some(limit) } => Self {
+            Failure::ContextOverflow {
+                limit: Some(limit), ..
+            } => Self {
                 tokens: Some(*limit),
                 bytes: None,
             },
-            Failure::ContextOverflow { limit: None } => Self {
+            Failure::ContextOverflow { limit: None, .. } => Self {
                 tokens: less(size.tokens.max(size.request)),
                 bytes: None,
             },
@@ -128,9 +130,9 @@ mod tests {
             ..Size::default()
         };
         let told = |error| Learnt::from_refusal(&error, &size);
-        let stated = told(Failure::ContextOverflow { limit: Some(800) });
+        let stated = told(Failure::over(800));
         assert_eq!((stated.tokens, stated.bytes), (Some(800), None));
-        let unstated = told(Failure::ContextOverflow { limit: None });
+        let unstated = told(Failure::TOO_LARGE);
         assert_eq!((unstated.tokens, unstated.bytes), (Some(900), None));
         let bytes = told(Failure::TooManyBytes);
         assert_eq!((bytes.tokens, bytes.bytes), (None, Some(4_500)));

@@ -5,6 +5,7 @@
 //! arguments. It never compacts by itself; it starts an [`Attempt`](crate::attempt::Attempt), which a driver
 //! runs, and takes the attempt's record in [`Thread::commit`].
 
+mod calibrate;
 mod commit;
 mod decide;
 #[cfg(test)]
@@ -24,6 +25,7 @@ use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
 
+pub use calibrate::Calibration;
 pub use decide::{Decision, Manual, Mode};
 pub use guard::{BreakerState, Recovery};
 pub use limits::{Learnt, Limits};
@@ -167,7 +169,12 @@ pub struct Thread {
     running: Option<Running>,
     breaker: BreakerState,
     overflowed: bool,
+    /// The size of the request that was refused last, where the error stated it and nothing happened since.
+    refused: Option<u64>,
     learnt: Learnt,
+    calibrator: calibrate::Calibrator,
+    /// Under which record the request was sent that is not answered yet, where the host tells.
+    sent_under: Option<Option<RecordId>>,
     /// No automatic attempt below this size: one was found not to pay, or the last one could not get below the
     /// trigger.
     quiet_until: Option<u64>,
@@ -206,7 +213,10 @@ impl Thread {
             running: None,
             breaker: BreakerState::default(),
             overflowed: false,
+            refused: None,
             learnt: Learnt::default(),
+            calibrator: calibrate::Calibrator::default(),
+            sent_under: None,
             quiet_until: None,
             next_attempt: 0,
             shrunk: false,
@@ -227,10 +237,12 @@ impl Thread {
             let view = Arc::new(view);
             let node = self.history.append(self.branch.head(), view.clone());
             self.ledger.fold(&view, src.texts);
+            let answers = self.asks(node, &view, src.counter);
             if let Some(usage) = &view.usage {
-                self.reports.insert(node, self.active);
-                if usage.input > 0 {
+                self.reports.entry(node).or_insert(self.active);
+                if usage.input > 0 && answers == self.active {
                     self.anchor = Some(self.branch.len());
+                    self.told(self.branch.len(), usage.input);
                 }
             }
             Arc::make_mut(&mut self.branch).push(node, view, weight);
@@ -246,6 +258,7 @@ impl Thread {
         }
         if !nodes.is_empty() {
             self.overflowed = false;
+            self.refused = None;
             self.prune_live(src);
         }
         nodes
@@ -305,6 +318,10 @@ impl Thread {
     /// `keep` allows: what was just compacted for the other model may not fit this one.
     pub fn set_policy(&mut self, policy: Arc<Policy>) {
         self.shrunk |= policy.input_limit() < self.policy.input_limit();
+        if policy != self.policy {
+            // Another model counts in another way.
+            self.calibrator = calibrate::Calibrator::default();
+        }
         self.policy = policy;
         self.quiet_until = None;
     }
@@ -336,9 +353,14 @@ impl Thread {
             .find(|at| self.branch.view(*at).role == crate::view::Role::Assistant);
         if let Some(at) = newest {
             let node = self.branch.path()[at];
+            let input = usage.input;
             self.annotate(node, |view| view.usage = Some(usage));
-            self.reports.insert(node, self.active);
-            self.anchor = Some(at).filter(|at| *at >= self.frozen.end);
+            let under = *self.reports.entry(node).or_insert(self.active);
+            let measures = at >= self.frozen.end && under == self.active;
+            self.anchor = Some(at).filter(|_| measures);
+            if measures {
+                self.told(at, input);
+            }
             let is_valid = self.takes_report(at);
             self.scale.reported(&self.branch, at, is_valid);
         }

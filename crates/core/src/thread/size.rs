@@ -22,6 +22,9 @@ pub struct Size {
     pub messages: u64,
     /// Whether a report of the provider was used in the place of the count.
     pub reported: bool,
+    /// What earlier reports taught to add to the count, in `tokens`; 0 beside a report.
+    #[serde(default)]
+    pub offset: i64,
     /// What the newest reply's own report says, where the policy scales: it alone can reach a trigger.
     pub newest_report: Option<u64>,
 }
@@ -36,7 +39,7 @@ impl Size {
             return proportion(threshold, self.request, self.tokens);
         }
         // A scaled count: sizes are in its proportion.
-        let is_scaled = !self.reported && self.tokens > self.estimated;
+        let is_scaled = !self.reported && self.offset == 0 && self.tokens > self.estimated;
         let (threshold, tokens) = match is_scaled {
             true => (
                 proportion(threshold, self.estimated, self.tokens),
@@ -77,12 +80,7 @@ impl Thread {
     /// The size of the request that would be sent now.
     pub fn size(&self, src: Sources<'_>) -> Size {
         let counted = self.counted();
-        let tail = self
-            .branch
-            .weight(self.frozen.end, self.branch.len())
-            .saturating_sub(self.unsent)
-            .saturating_add_signed(-self.live.saved);
-        let messages = self.frozen.weight + tail;
+        let messages = self.shown_weight();
         let estimated = src.counter.tokens(match counted {
             Counted::Request => self.fixed.weight + messages + self.frozen.summary_weight,
             Counted::MessagesAndSummary => messages + self.frozen.summary_weight,
@@ -93,8 +91,14 @@ impl Thread {
         let scales = self.policy.usage == UsageRule::Scale;
         let scaled = scales.then(|| self.scaled(counted, self.policy.preset != Preset::Deerflow));
         let provider = self.policy.provider.as_deref();
+        let offset = match reported.or(scaled) {
+            None => self.calibration(src.counter).offset(estimated),
+            Some(_) => 0,
+        };
+        let corrected = estimated.saturating_add_signed(offset);
         Size {
-            tokens: reported.or(scaled).unwrap_or(estimated),
+            tokens: reported.or(scaled).unwrap_or(corrected),
+            offset,
             estimated,
             request: src
                 .counter
@@ -123,6 +127,9 @@ impl Thread {
     fn reported(&self, src: Sources<'_>) -> Option<u64> {
         if self.policy.usage != UsageRule::Anchor {
             return None;
+        }
+        if self.refused.is_some() {
+            return self.refused;
         }
         let at = self.anchor?;
         let context = self.branch.view(at).usage.as_ref()?.context();

@@ -47,6 +47,7 @@ impl Thread {
     /// says so is taken to have a cold one.
     pub fn sent(&mut self, now: Millis) {
         self.last_request = Some(now);
+        self.sent_under = Some(self.active);
     }
 
     /// Summaries have cost so much more: what [`Measured::spent_micros`](crate::outcome::Measured::spent_micros) of an

@@ -1,5 +1,11 @@
 //! The two machines together, over conversations written as lines.
 
+/// When automatic attempts stop, and when they go on.
+mod breaker;
+/// What reports teach about the counter.
+mod calibration;
+/// Failing calls: who waits, what is tried again, how often.
+mod calls;
 mod corners;
 
 use std::sync::Arc;
@@ -13,6 +19,8 @@ use crate::policy::{Clause, KeepOption, ModelProfile, Options, TriggerOption};
 use crate::projection::BlockKind;
 use crate::record::Author;
 
+/// What stays behind a change goes without reasoning that is bound to what was before.
+mod reasoning;
 /// What the first refusal teaches.
 mod refusals;
 /// What models write, and what of it is committed.
@@ -343,7 +351,7 @@ fn a_long_conversation_is_covered_by_chunks() {
         };
         sink.lock().unwrap().push_str(document);
         if call == 1 {
-            Err(Failure::ContextOverflow { limit: None })
+            Err(Failure::TOO_LARGE)
         } else {
             Ok(reply(&format!("part {call}")))
         }
@@ -581,7 +589,7 @@ fn a_tail_over_the_trigger_does_not_start_an_attempt_every_turn() {
     }
     // The peer calls a model 55 times here (B7 of the behaviour description).
     assert!(scene.calls <= 25, "{} calls", scene.calls);
-    assert!(scene.calls >= 5, "{} calls", scene.calls);
+    assert!(scene.calls >= 2, "{} calls", scene.calls);
 }
 
 #[test]

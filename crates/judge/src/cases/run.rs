@@ -304,7 +304,7 @@ impl<'c> Runner<'c> {
         let now = self.world.now;
         let is_off = self.settings.is_off("compact_on_overflow_error");
         let error = match error {
-            Failure::ContextOverflow { .. } if is_off => Failure::Unusable {
+            error if is_off && error.is_context_overflow() => Failure::Unusable {
                 message: "overflow".into(),
             },
             error => error,
@@ -427,7 +427,7 @@ fn error(report: &Report) -> Option<Error> {
 
 fn code(failure: &Failure) -> &'static str {
     match failure {
-        Failure::ContextOverflow { .. } => "context_overflow",
+        error if error.is_context_overflow() => "context_overflow",
         Failure::Unavailable { .. } => "unavailable",
         Failure::Unusable { .. } => "unusable",
         Failure::TimedOut { .. } => "timeout",

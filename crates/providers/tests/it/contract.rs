@@ -169,6 +169,6 @@ fn a_window_that_was_full_is_an_overflow() {
     let mut whole = (api.whole)(Says::Text);
     whole["stop_reason"] = "model_context_window_exceeded".into();
     let server = HttpServer::always(json_answer(200, &whole.to_string()));
-    let overflow = Failure::ContextOverflow { limit: None };
+    let overflow = Failure::TOO_LARGE;
     assert_eq!(api.ask(&api.endpoint(&server)), Err(overflow));
 }

@@ -213,10 +213,13 @@ fn statuses() {
         ),
     );
     let overflow = r#"{"error":{"message":"prompt is too long: 213462 tokens > 200000 maximum"}}"#;
-    let too_large = |limit| Failure::ContextOverflow { limit };
-    check(&json_answer(400, overflow), &too_large(Some(200_000)));
-    check(&json_answer(413, ""), &too_large(None));
-    check(&with(413, "x-should-retry", "true"), &too_large(None));
+    let too_large = Failure::ContextOverflow {
+        limit: Some(200_000),
+        actual: Some(213_462),
+    };
+    check(&json_answer(400, overflow), &too_large);
+    check(&json_answer(413, ""), &Failure::TooManyBytes);
+    check(&with(413, "x-should-retry", "true"), &Failure::TooManyBytes);
     check(
         &json_answer(429, overflow),
         &unavailable(
@@ -253,7 +256,7 @@ fn errors_in_a_stream_or_with_a_good_status() {
             (
                 "invalid_request_error",
                 "maximum context length is 4096 tokens, you asked for more",
-                Failure::ContextOverflow { limit: Some(4096) },
+                Failure::over(4096),
             ),
             ("authentication_error", "no", unusable("no; check the key")),
         ] {

@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn what_the_core_is_told() {
-        let overflow = Failure::ContextOverflow { limit: None };
+        let overflow = Failure::TOO_LARGE;
         for (said, expect) in [
             (error(400, "context_length_exceeded"), overflow),
             (

@@ -200,7 +200,7 @@ fn failure(status: Option<u16>, message: &str) -> Failure {
         None => message.to_owned(),
     };
     match status {
-        Some(400 | 413) if overflow => Failure::ContextOverflow { limit: None },
+        Some(400 | 413) if overflow => Failure::TOO_LARGE,
         None | Some(408 | 409 | 425 | 429 | 500..) => Failure::Unavailable {
             message: said.into(),
             retry_after_ms: None,

@@ -47,7 +47,11 @@ impl Shortened {
             let (handle, patches): (_, Vec<Patch>) = match piece {
                 Piece::Keep(handle) => (*handle, Vec::new()),
                 Piece::Edit(handle, patches) => {
-                    let others = [PatchCause::Orphan, PatchCause::Summary];
+                    let others = [
+                        PatchCause::Orphan,
+                        PatchCause::Summary,
+                        PatchCause::Reasoning,
+                    ];
                     let shorten = |p: &&Patch| !others.contains(&p.cause());
                     (*handle, patches.iter().filter(shorten).cloned().collect())
                 }

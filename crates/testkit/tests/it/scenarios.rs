@@ -206,7 +206,7 @@ fn manual() {
 fn overflow() {
     let mut talk = Talk::new(14_000);
     talk.say(Role::User, "Fix it, and add a test.");
-    let error = Failure::ContextOverflow { limit: Some(900) };
+    let error = Failure::over(900);
     let src = Sources {
         texts: &talk.texts,
         counter: &Estimator,

@@ -65,6 +65,9 @@ pub(super) fn open(source: Arc<Source>, options: &OpenOptions) -> Result<Documen
             &mut faults,
         )?);
     }
+    for conversation in &mut conversations {
+        conversation.binds_reasoning = format == Format::Anthropic;
+    }
     Ok(Document {
         source,
         format,

@@ -664,7 +664,7 @@ fn a7_after_an_overflow() {
         let options = asks(preset, tokens(500), 1);
         let mut peer = Peer::with(&if strictly { strict(options) } else { options }, &lines);
         peer.model = Box::new(move |n| match n <= overflows {
-            true => Err(Failure::ContextOverflow { limit: None }),
+            true => Err(Failure::TOO_LARGE),
             false => Ok(reply("short")),
         });
         let outcome = peer.check().outcome;

@@ -214,6 +214,37 @@ fn thrash(options: &Options) -> (usize, usize) {
     (peer.given.len(), committed)
 }
 
+/// The named setting: 60 turns of one result of 20 kB each, one check a turn.
+fn sixty_turns(options: &Options) -> (usize, String) {
+    let mut peer = Peer::with(options, &[]);
+    for n in 0..60 {
+        let result = format!("t c{n} RESULT{n}-{}", "x".repeat(20_000));
+        let lines = [&format!("a call c{n}"), &result, &format!("a turn {n}")];
+        peer.say(&[&format!("u next {n}"), lines[0], lines[1], lines[2]]);
+        peer.check();
+    }
+    (peer.given.len(), peer.given.concat())
+}
+
+#[test]
+fn a9_5_b7_4_sixty_turns_of_20_kb_take_at_most_six_calls() {
+    for preset in [Preset::Langchain, Preset::Deerflow, Preset::Default] {
+        let options = asks(preset, tokens(5_000), 10);
+        let (calls, given) = sixty_turns(&options);
+        if preset != Preset::Default {
+            let (theirs, _) = sixty_turns(&strict(options));
+            println!("{preset:?}: theirs {theirs} calls, ours {calls}");
+            assert!(theirs >= 55, "{preset:?} strict: {theirs}");
+        }
+        assert!((1..=6).contains(&calls), "{preset:?}: {calls} calls");
+        // All that went was given, the results of the first turns too.
+        assert!(
+            (0..20).all(|n| given.contains(&format!("RESULT{n}-"))),
+            "{preset:?}"
+        );
+    }
+}
+
 /// At exactly these settings the ten messages that are kept are over the trigger by themselves: ours waits until the
 /// request has grown by half. With shortening on, the answer that the configuration's advice gives, it is rarer still.
 #[test]

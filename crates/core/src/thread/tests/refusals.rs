@@ -35,7 +35,7 @@ fn a_stated_limit_is_met_at_once_and_kept() {
     let mut scene = scene(&options(tokens(40_000), 2));
     let before = size(&scene).request;
     assert!(before > 3_000, "{before}");
-    let error = Failure::ContextOverflow { limit: Some(1_000) };
+    let error = Failure::over(1_000);
     let report = refused(&mut scene, &error).expect("an attempt");
     assert_eq!(report.outcome, Outcome::Compacted);
     assert!(size(&scene).request < 600, "{:?}", size(&scene));
@@ -61,7 +61,7 @@ fn one_refusal_one_recovery_and_what_is_no_overflow_teaches_nothing() {
         assert_eq!(refused(&mut scene, &error), None);
     }
     assert_eq!(scene.thread.learnt(), Learnt::default());
-    let error = Failure::ContextOverflow { limit: None };
+    let error = Failure::TOO_LARGE;
     let before = size(&scene).request;
     assert!(refused(&mut scene, &error).is_some());
     assert_eq!(scene.thread.learnt().tokens, Some(before - before / 10));

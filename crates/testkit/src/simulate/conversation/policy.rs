@@ -72,6 +72,7 @@ pub(super) fn reported(
         return views;
     }
     let provider = Some(Arc::from("p"));
+    policy.binds_reasoning = rng.clone().percent(30);
     policy.provider = provider.clone().filter(|_| rng.percent(50));
     let other = Some(Arc::from("q")).filter(|_| rng.percent(10));
     for view in views.iter_mut().filter(|v| v.role == Role::Assistant) {

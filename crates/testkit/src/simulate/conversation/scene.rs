@@ -323,7 +323,7 @@ impl Scene<'_> {
 
     fn overflow(&mut self) -> Checked {
         self.did("overflow");
-        let error = Failure::ContextOverflow { limit: None };
+        let error = Failure::TOO_LARGE;
         let now = self.clock.now();
         match self
             .thread
