@@ -198,6 +198,11 @@ fn what_cannot_be_replayed_says_why() {
         NoReplay::HistoryElsewhere,
     );
     check(
+        Format::Responses,
+        r#"{"object":"response","model":"m","output":[{"type":"message","role":"assistant","content":[]}]}"#,
+        NoReplay::NoRequest(Format::Responses),
+    );
+    check(
         Format::Anthropic,
         r#"{"model":"m","messages":[{"role":"user","content":"q"}],"thread":{"type":"create"}}"#,
         NoReplay::HistoryElsewhere,
