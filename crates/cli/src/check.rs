@@ -15,7 +15,7 @@ use crate::job::{load, named_file};
 use crate::models;
 use crate::report::ErrorLine;
 use crate::show;
-use crate::ui::{self, Stream, Ui, write_out};
+use crate::ui::{self, Stream, Talk, Ui, write_out};
 
 /// The JSON document of `config check`. What is secret is not in it.
 #[derive(Serialize)]
@@ -107,7 +107,7 @@ struct Checked {
 }
 
 fn check(args: &CheckArgs) -> Done {
-    let ui = Ui::new(Stream::Out, false);
+    let ui = Ui::new(Stream::Out, false, Talk::Normal);
     let path = args.file.clone().or_else(named_file);
     let checked = checked(args, path.as_deref());
     let (exit, errors) = match &checked {

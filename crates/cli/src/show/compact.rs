@@ -73,6 +73,7 @@ fn verdict(one: &ConversationResult, style: Style) -> String {
                               (set enabled: true)"
             .to_owned(),
         Outcome::Rejected => style.red("rejected, the result was no gain and nothing was changed"),
+        Outcome::Cancelled => style.red("cancelled, nothing was changed"),
         other => style.red(other.as_str()),
     }
 }
@@ -95,6 +96,9 @@ fn outcomes(all: &[ConversationResult]) -> String {
 fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, style: Style) {
     if is_change(one) {
         before_and_after(out, std::slice::from_ref(one), file);
+    }
+    if let Some(asked) = &one.asked {
+        out.push_str(&super::asked::asked(asked, style));
     }
     if let Some(failure) = &one.failure {
         let _ = writeln!(out, "{} {}", style.red("failure:"), plain(failure));
@@ -254,9 +258,10 @@ fn summary(out: &mut String, one: &ConversationResult, style: Style) {
     let Some(summary) = &one.summary else {
         return;
     };
-    let by = match summary.author {
-        "digest" => "extracted without a model",
-        _ => "written by a model",
+    let by = match (summary.author, &summary.model) {
+        ("digest", _) => "extracted without a model".to_owned(),
+        (_, Some(model)) => format!("written by {}", plain(model)),
+        _ => "written by a model".to_owned(),
     };
     let _ = writeln!(out, "summary, {}, {by}:", count(summary.tokens, "token"));
     let text = plain_lines(&summary.text);

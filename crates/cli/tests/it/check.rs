@@ -141,6 +141,8 @@ fn the_run_models_window_is_used() {
             "-n",
             "-c",
             "config.yaml",
+            "--strategy",
+            "digest",
             "--model",
             model,
         ];
