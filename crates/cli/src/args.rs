@@ -265,11 +265,11 @@ pub(crate) struct SummaryArgs {
     #[arg(long, value_name = "URL")]
     pub(crate) base_url: Option<String>,
 
-    /// The API spoken there: openai or anthropic [default: by name; with a URL openai]
+    /// The API there: openai or anthropic [default: by name; with a URL openai]
     #[arg(long, value_name = "API", hide_possible_values = true)]
     pub(crate) provider: Option<Provider>,
 
-    /// The variable that holds the key [default: the API's usual one; with a URL none]
+    /// The variable with the key [default: the API's usual one; with a URL none]
     #[arg(long, value_name = "VARIABLE")]
     pub(crate) api_key_env: Option<String>,
 }

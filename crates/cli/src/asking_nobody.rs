@@ -1,7 +1,7 @@
 //! In place of [`asking`](crate::asking) in a program that was built without models: says so when one is asked for.
 
 use conspectus::core::policy::Strategy;
-use conspectus::{CompactRequest, Compaction, Conversation, Embedded, compact};
+use conspectus::{CompactRequest, Compaction, Document, Embedded, compact};
 use conspectus_config::Config;
 
 use crate::args::SummaryArgs;
@@ -63,10 +63,11 @@ impl Asking {
     pub(crate) fn compact(
         &self,
         _: &Config,
-        conversation: &Conversation,
+        (document, index): (&Document, usize),
         request: &CompactRequest,
         _: &Telling<'_>,
     ) -> Result<(Compaction, Option<Asked>), Fail> {
+        let conversation = &document.conversations()[index];
         let compaction = compact(conversation, request, &mut Embedded::default())
             .map_err(|error| Fail::new(Exit::Config, error))?;
         Ok((compaction, None))

@@ -142,7 +142,7 @@ fn process(
         }
         let request = job.request(document.format(), conversation)?;
         automatic = request.only_if_triggered;
-        let (compaction, asked) = job.compact(conversation, &request, &doing.telling)?;
+        let (compaction, asked) = job.compact((document, at), &request, &doing.telling)?;
         if compaction.is_change() {
             edits.push((at, compaction.projection()));
         }

@@ -6,7 +6,9 @@ use std::sync::Arc;
 
 use conspectus::core::policy::{Options, PolicyError, PolicyWarning, TriggerOption};
 use conspectus::wire::Target;
-use conspectus::{CompactRequest, Compaction, Conversation, Format, ModelProfile, OpenOptions};
+use conspectus::{
+    CompactRequest, Compaction, Conversation, Document, Format, ModelProfile, OpenOptions,
+};
 use conspectus_config::{
     Advice, Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides, Tip,
 };
@@ -60,10 +62,10 @@ impl CompactJob {
         Ok(request)
     }
 
-    /// Compacts a conversation, by models where there are some.
+    /// Compacts the conversation of a document with this index, by models where there are some.
     pub(crate) fn compact(
         &self,
-        conversation: &Conversation,
+        conversation: (&Document, usize),
         request: &CompactRequest,
         telling: &Telling<'_>,
     ) -> Result<(Compaction, Option<Asked>), Fail> {

@@ -18,7 +18,7 @@ use conspectus::core::cost::spent_micros;
 use conspectus::core::policy::{Policy, Strategy};
 use conspectus::core::view::Usage;
 use conspectus::{
-    ChatModel, CompactRequest, Compaction, Compactor, Control, Conversation, Embedded,
+    ChatModel, CompactRequest, Compaction, Compactor, Control, Conversation, Document, Embedded,
     ModelProfile, Models, Outcome, compact, units,
 };
 use conspectus_config::Config;
@@ -144,10 +144,11 @@ impl Asking {
     pub(crate) fn compact(
         &self,
         config: &Config,
-        conversation: &Conversation,
+        (document, index): (&Document, usize),
         request: &CompactRequest,
         telling: &Telling<'_>,
     ) -> Result<(Compaction, Option<Asked>), Fail> {
+        let conversation = &document.conversations()[index];
         let config_error = |error| Fail::new(Exit::Config, error);
         // What would be done without a model: whether there is anything to ask about, and how much.
         let mut without = request.clone();
