@@ -46,7 +46,8 @@ pub struct Expect {
 pub struct Route {
     /// The model's name; `None`: the one that the run executes with.
     pub model: Option<Arc<str>>,
-    /// The conversation's own bytes are extended, instead of one transcript document.
+    /// The host can send the conversation's own bytes once more, extended. Whether that is done instead of one transcript
+    /// document is decided by [`way::replays`](crate::way::replays); the route of a call says what was decided.
     pub replay: bool,
     /// The largest request it takes, in tokens.
     pub max_input: u64,

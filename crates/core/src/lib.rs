@@ -173,6 +173,7 @@ pub mod thread;
 pub mod unit;
 pub mod validity;
 pub mod view;
+pub mod way;
 pub mod window;
 
 #[cfg(test)]

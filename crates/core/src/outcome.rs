@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 use crate::cost::{Change, Cost};
 use crate::count::CounterId;
 use crate::id::{CallId, RecordId};
+use crate::way::Why;
 
 /// When a compaction happened.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -110,6 +111,10 @@ pub enum Reason {
     Unfounded(u32),
     /// So many of its claims about the state of the work are not what the log shows.
     Overridden(u32),
+    /// The model was given the conversation itself once more; what decided that.
+    Replayed(Why),
+    /// The model was given a transcript; what decided that.
+    Transcribed(Why),
 }
 
 impl Reason {
@@ -130,6 +135,8 @@ impl Reason {
             Self::SpendCap => "spend_cap",
             Self::Unfounded(_) => "unfounded",
             Self::Overridden(_) => "overridden",
+            Self::Replayed(_) => "replayed",
+            Self::Transcribed(_) => "transcribed",
         }
     }
 }
@@ -178,6 +185,36 @@ impl fmt::Display for Reason {
                     "{n} claims of the summary about the work are not what the log shows"
                 );
             }
+            Self::Replayed(why) => match why {
+                Why::Price => {
+                    "the model was sent the conversation once more: most of it is in its cache, so that costs no more than a transcript"
+                }
+                Why::Cache => {
+                    "the model was sent the conversation once more, which is in its cache"
+                }
+                _ => "the model was sent the conversation once more",
+            },
+            Self::Transcribed(why) => match why {
+                Why::NotPossible => {
+                    "the model was sent a transcript: there is no request of this conversation that could be sent to it once more"
+                }
+                Why::OtherModel => {
+                    "the model was sent a transcript: it is not the one that the conversation runs on"
+                }
+                Why::TooLarge => {
+                    "the model was sent a transcript: the whole conversation with the summary does not fit its window"
+                }
+                Why::Price => {
+                    "the model was sent a transcript: that costs less than the whole conversation once more"
+                }
+                Why::Cache => {
+                    "the model was sent a transcript: nobody knows that its cache holds the conversation"
+                }
+                Why::Refused => {
+                    "the model was sent a transcript: it did not take the whole conversation"
+                }
+                Why::Told => "the model was sent a transcript",
+            },
         })
     }
 }

@@ -19,7 +19,7 @@ use conspectus_core::outcome::{Outcome, Report};
 use conspectus_core::projection::Piece;
 use conspectus_core::ranges::NodeRanges;
 use conspectus_core::summary::form::SCHEMA;
-use conspectus_wire::Conversation;
+use conspectus_wire::{Conversation, Format};
 
 use crate::clock::Clock;
 use crate::compact::{CompactRequest, Compaction, Error, Opened};
@@ -46,6 +46,13 @@ pub trait Surroundings: Sync {
     fn archive<'a>(&'a self, removed: &'a NodeRanges) -> Boxed<'a, Result<(), Failure>> {
         let _ = removed;
         Box::pin(ready(Ok(())))
+    }
+
+    /// Whether [`replay`](Self::replay) can make a request for the route's model, which takes bodies of this format.
+    /// Asked only for routes that their host lets replay; unless said otherwise it is taken at its word.
+    fn can_replay(&self, route: &Route, takes: Option<Format>) -> bool {
+        let _ = (route, takes);
+        true
     }
 
     /// The conversation as a request in the format of the route's model, with the instruction as its last user
@@ -75,7 +82,11 @@ pub trait Surroundings: Sync {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Alone;
 
-impl Surroundings for Alone {}
+impl Surroundings for Alone {
+    fn can_replay(&self, _: &Route, _: Option<Format>) -> bool {
+        false
+    }
+}
 
 /// Runs attempts. Keeps the partial results of all of them, so one compactor for a process is enough; one for
 /// each tenant where tenants must not even share the answer to the same question.
@@ -98,6 +109,17 @@ impl<C: Clock> Compactor<C> {
     /// The clock.
     pub fn clock(&self) -> &C {
         &self.clock
+    }
+
+    /// Takes [`Route::replay`] from routes where it cannot be done: the conversation is no request, or its format is
+    /// not the one that the model takes. Whether what is left is replayed is decided when a summary is asked for.
+    /// Hosts that keep a thread call this before they hand it the routes.
+    pub fn settle(&self, routes: &mut [Route], around: &dyn Surroundings) {
+        for route in routes.iter_mut().filter(|route| route.replay) {
+            let model = self.models.get(route.model.as_deref());
+            let takes = model.ok().and_then(|model| model.takes());
+            route.replay = around.can_replay(route, takes);
+        }
     }
 
     /// Runs `attempt` to its end and commits into the thread at `home`. Dropping the future stops its calls and
@@ -150,7 +172,8 @@ impl<C: Clock> Compactor<C> {
     }
 
     /// Compacts a conversation, as [`compact`](crate::compact()) does, with the models of this compactor for the
-    /// routes of the request.
+    /// routes of the request. Routes that let the conversation be replayed do so where `around` can
+    /// ([`Replaying`](crate::Replaying)), and where that is the better way.
     ///
     /// # Errors
     /// When the options cannot work. Everything that happens later is an outcome in the report.
@@ -162,7 +185,9 @@ impl<C: Clock> Compactor<C> {
         control: &Control,
     ) -> Result<Compaction, Error> {
         let now = self.clock.now();
-        let (thread, opened, begun) = Opened::begin(conversation, request, now)?;
+        let mut settled = request.clone();
+        self.settle(&mut settled.manual.routes, around);
+        let (thread, opened, begun) = Opened::begin(conversation, &settled, now)?;
         let counter = opened.counter.clone();
         let home = Shared::new(thread, conversation, counter.as_ref());
         let report = match begun {

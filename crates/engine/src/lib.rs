@@ -74,6 +74,9 @@
 //! [`Models`] says which name means which, and a [`Compactor`] runs attempts under any runtime, or none. The crate
 //! `conspectus-providers` has models over HTTP.
 //!
+//! With [`Replaying`] around it, a conversation that is a request is sent to its own model once more, byte for byte,
+//! where that is the better way: nearly all of it is in the provider's cache then.
+//!
 //! # A conversation that goes on
 //!
 //! Keep a [`Thread`]: append what arrives, ask [`Thread::before_call`] before each model call, run what it
@@ -93,6 +96,7 @@ mod jobs;
 mod model;
 mod partials;
 mod perform;
+mod replaying;
 mod shortened;
 mod text;
 mod units;
@@ -117,6 +121,7 @@ pub use drive::{Embedded, Host, drive};
 pub use home::{Home, Shared};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
 pub use model::{Boxed, ChatModel, ModelCall, Models, Prompt};
+pub use replaying::Replaying;
 pub use shortened::{Shortened, shortened};
 pub use units::{StayShare, UnitLine, stays, units};
 

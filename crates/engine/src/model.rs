@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use conspectus_core::effect::{Failure, Reply};
+use conspectus_wire::Format;
 
 /// A future in a box, as the ports of this crate return it.
 pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
@@ -33,6 +34,11 @@ pub trait ChatModel: Send + Sync {
         call: ModelCall,
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>>;
+
+    /// The format of the request bodies that it takes as [`Prompt::Body`]; `None`: it takes none.
+    fn takes(&self) -> Option<Format> {
+        None
+    }
 }
 
 /// What a model is asked.
@@ -70,6 +76,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         (**self).call(call, alive)
+    }
+
+    fn takes(&self) -> Option<Format> {
+        (**self).takes()
     }
 }
 

@@ -4,8 +4,9 @@ use conspectus::core::effect::{Failure, Reply};
 use conspectus::core::view::Usage;
 use conspectus::wire::anthropic_usage;
 use conspectus::wire::json::{Object, string};
+use conspectus::wire::replay::room_for_thinking;
 use conspectus::wire::sse::SseEvent;
-use conspectus::{Boxed, ChatModel, ModelCall, Prompt};
+use conspectus::{Boxed, ChatModel, Format, ModelCall, Prompt};
 use serde_json::{Map, Value, json};
 
 use crate::body;
@@ -62,6 +63,10 @@ impl ChatModel for AnthropicMessages {
     ) -> Boxed<'a, Result<Reply, Failure>> {
         Box::pin(self.transport.call(&self.spelling, call, alive))
     }
+
+    fn takes(&self) -> Option<Format> {
+        Some(Format::Anthropic)
+    }
 }
 
 impl Dialect for Spelling {
@@ -72,7 +77,7 @@ impl Dialect for Spelling {
                 bytes,
                 &[
                     ("model", Some(string::encode(&self.model))),
-                    ("max_tokens", Some(call.max_output_tokens.to_string())),
+                    ("max_tokens", Some(cap(bytes, call.max_output_tokens))),
                     ("stream", Some(self.stream.to_string())),
                 ],
             ),
@@ -167,6 +172,13 @@ impl Spelling {
         request.extend(self.fields.clone());
         Value::Object(request).to_string().into_bytes()
     }
+}
+
+/// What the text may have, and what the body's own thinking takes before it.
+fn cap(body: &[u8], text_tokens: u64) -> String {
+    let request = std::str::from_utf8(body).ok().and_then(Object::of);
+    let cap = room_for_thinking(&request.unwrap_or_default(), text_tokens);
+    cap.to_string()
 }
 
 fn is_call(block: &str) -> bool {

@@ -35,7 +35,12 @@ pub(crate) enum List {
         request: Option<Span>,
     },
     /// The one message is this value: a prompt as a string.
-    Value(Span),
+    Value {
+        /// The value.
+        value: Span,
+        /// The request that it is a member of.
+        request: Span,
+    },
     /// One a line, and nothing else in the file.
     Lines,
 }

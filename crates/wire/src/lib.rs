@@ -39,6 +39,7 @@
 //!
 //! - [`json`] lists, cuts and splices JSON in place; the formats are built on it.
 //! - [`valid`] judges a request by its provider's rules, independently of everything else here.
+//! - [`replay`] writes the request that asks a conversation's own model for a summary, behind the bytes it has seen.
 //! - [`failure`] tells what an error of a provider means; [`sse`] decodes its streams.
 //! - Each format has a folder with a reader (messages to views) and a writer (blocks of ours to messages); session
 //!   files, which are logs that a compaction is appended to, read and write the whole file.
@@ -70,6 +71,7 @@ mod openai;
 mod openhands;
 mod pi;
 mod read;
+pub mod replay;
 mod responses;
 mod source;
 pub mod sse;

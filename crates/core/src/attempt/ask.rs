@@ -75,6 +75,7 @@ impl Attempt {
             custom: self.s.policy.summary.prompt.as_deref(),
             focus: self.s.focus.as_deref(),
             max_tokens: self.room_for_text(src),
+            replays: route.replay && level == 0,
             as_fields: self.asks_fields(route),
             // Partial summaries of this time are merged; the segments that stay are not among them.
             continues: level == 0 && self.first_segments(src).is_some(),
@@ -91,10 +92,11 @@ impl Attempt {
         self.s.policy.redact.clone()
     }
 
-    /// The host's own prompt says itself how it wants the answer.
+    /// The host's own prompt says itself how it wants the answer; a replayed request is not held to a schema, which would
+    /// be another request.
     pub(super) fn asks_fields(&self, route: &Route) -> bool {
         let s = &self.s.policy.summary;
-        route.takes_schema && s.form == AnswerForm::Fields && s.prompt.is_none()
+        route.takes_schema && !route.replay && s.form == AnswerForm::Fields && s.prompt.is_none()
     }
 
     /// The summary so far, where it stays and a segment is added: a model wrote it and it leaves room for as

@@ -4,9 +4,11 @@ use crate::attempt::{Attempt, Snapshot};
 use crate::cost::{Change, Cost, SummaryCall, Warmth, cost};
 use crate::count::Weight;
 use crate::effect::{Reply, Route, SummaryInput, SummaryRequest};
+use crate::outcome::Reason;
 use crate::plan::{Fate, Stay};
 use crate::record::{Author, Patches};
 use crate::thread::Sources;
+use crate::way::{self, Sizes, Why};
 
 impl Snapshot {
     /// A change of which the beginning that stays is known by the counter, told on the footing of the size.
@@ -78,8 +80,12 @@ impl Attempt {
                     let text = self.instruction(None, route, 0, src);
                     src.counter.tokens(src.counter.text(&text))
                 });
+                let is_replayed = |route: &Route| {
+                    let made = self.replayed;
+                    made.unwrap_or_else(|| self.replays(route, src).0)
+                };
                 match route {
-                    Some(route) if route.replay => SummaryCall::Replay {
+                    Some(route) if is_replayed(route) => SummaryCall::Replay {
                         instruction,
                         summary,
                     },
@@ -92,6 +98,32 @@ impl Attempt {
             }
         };
         Some(cost(change, call, prices, s.warmth))
+    }
+
+    /// Whether this model is to be given the conversation itself, and why.
+    pub(super) fn replays(&self, route: &Route, src: Sources<'_>) -> (bool, Why) {
+        let s = &self.s;
+        let instruction = self.instruction(None, route, 0, src);
+        let sizes = Sizes {
+            conversation: s.size.tokens.max(s.size.request),
+            folded: self.folded_tokens(src),
+            instruction: src.counter.tokens(src.counter.text(&instruction)),
+            summary: self.room_for_text(src).min(route.max_output),
+        };
+        way::replays(&s.policy, route, &sizes, s.warmth)
+    }
+
+    /// Keeps how a model is asked. Only what the policy left open, or what could not be done, needs a word.
+    pub(super) fn went(&mut self, replays: bool, why: Why) {
+        self.replayed = Some(replays);
+        let is_way = |r: &Reason| matches!(r, Reason::Replayed(_) | Reason::Transcribed(_));
+        self.reasons.retain(|reason| !is_way(reason));
+        if why != Why::Told {
+            self.reasons.push(match replays {
+                true => Reason::Replayed(why),
+                false => Reason::Transcribed(why),
+            });
+        }
     }
 
     fn folded_tokens(&self, src: Sources<'_>) -> u64 {

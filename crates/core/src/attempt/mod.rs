@@ -155,6 +155,8 @@ pub struct Attempt {
     failure: Option<Failure>,
     /// What code keeps beside the summary.
     durable: Arc<str>,
+    /// Whether the model that was asked last was given the conversation itself.
+    replayed: Option<bool>,
 }
 
 impl Attempt {
@@ -187,6 +189,7 @@ impl Attempt {
             reasons: Vec::new(),
             failure: None,
             durable: "".into(),
+            replayed: None,
             s,
         };
         attempt.durable = attempt.kept(src);

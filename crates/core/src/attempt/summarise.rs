@@ -8,10 +8,11 @@ use crate::id::Ident;
 use crate::outcome::Reason;
 use crate::parity;
 use crate::planted::{Bug, planted};
-use crate::policy::Preset;
+use crate::policy::{Preset, Strategy};
 use crate::record::{Author, Summary};
 use crate::summary::{self, Chunk, Passage};
 use crate::thread::Sources;
+use crate::way::{OVERHEAD_TOKENS, Why};
 
 /// Summaries of summaries; each level is smaller than the one below.
 const MAX_LEVELS: u32 = 8;
@@ -19,8 +20,6 @@ const MAX_LEVELS: u32 = 8;
 const FIRST_WAIT_MS: Millis = 1_000;
 /// This part of the model's window is kept free: counts are estimates, and a request over it is lost.
 const SPARE: u64 = 5;
-/// What the frame of a document and the words that ask for a better answer take at most.
-const OVERHEAD_TOKENS: u64 = 64;
 /// No chunk is made smaller than this.
 const LEAST_CHUNK_TOKENS: u64 = 256;
 
@@ -62,7 +61,10 @@ enum State {
 impl Work {
     /// The work of the candidate with this index.
     pub(super) fn new(candidate: usize, attempt: &mut Attempt, src: Sources<'_>) -> Self {
-        let route = attempt.s.routes[candidate].clone();
+        let mut route = attempt.s.routes[candidate].clone();
+        let (replays, why) = attempt.replays(&route, src);
+        route.replay = replays;
+        attempt.went(replays, why);
         let summary = &attempt.s.policy.summary;
         let instruction = attempt.instruction(None, &route, 0, src);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
@@ -103,14 +105,7 @@ impl Work {
                 text: "".into(),
                 key,
             }];
-            let tokens = attempt.replay_tokens(&instruction, src);
-            // A conversation that does not fit its own model any more cannot be replayed to it. A repaired
-            // instruction is longer.
-            if tokens + OVERHEAD_TOKENS > self.route.max_input {
-                self.route.replay = false;
-            }
-        }
-        if !(self.route.replay && self.level == 0) {
+        } else {
             let salt = Ident::of(self.route.model.as_deref().unwrap_or("")).then(Ident::of(
                 &attempt.instruction(None, &self.route, self.level, src),
             ));
@@ -324,7 +319,21 @@ impl Attempt {
             self.phase = Phase::Working(Box::new(work));
             return;
         }
-        if failure.is_context_overflow() && self.s.peer().is_none() && work.shrink(&failure) {
+        let is_replay = work.route.replay;
+        let is_refused = is_replay && self.refuses_replay(&work, &failure);
+        let is_smaller =
+            failure.is_context_overflow() && self.s.peer().is_none() && work.shrink(&failure);
+        if is_refused || is_smaller {
+            if is_replay {
+                let why = if is_smaller {
+                    Why::TooLarge
+                } else {
+                    Why::Refused
+                };
+                self.went(false, why);
+                work.route.replay = false;
+                work.repair = None;
+            }
             self.outbox
                 .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());
             work.level = 0;
@@ -356,6 +365,17 @@ impl Attempt {
         work.states[at] = State::Failed;
         work.given_up = Some(failure);
         self.pass_on(work, src);
+    }
+
+    /// Whether a transcript may do where the conversation itself was no good: a server that wants the request otherwise, a
+    /// model that goes on calling tools.
+    fn refuses_replay(&self, work: &Work, failure: &Failure) -> bool {
+        self.s.policy.summary.strategy == Strategy::Auto
+            && match failure {
+                Failure::Unusable { .. } => true,
+                Failure::NotASummary(Refusal::ToolCall | Refusal::Markup) => work.tries_left == 0,
+                _ => false,
+            }
     }
 
     /// The next model, or what the policy says after the last; once what is on its way has ended, since what

@@ -11,7 +11,7 @@ use crate::memory::{Memory, call, result, text};
 use crate::outcome::{Moment, Outcome, Reason, Report};
 use crate::patch::PatchCause;
 use crate::policy::{
-    Clause, ModelProfile, OnFailure, Options, PrefixCache, Prices, Rates, TriggerOption,
+    Clause, ModelProfile, OnFailure, Options, PrefixCache, Prices, Rates, Strategy, TriggerOption,
 };
 use crate::view::Role;
 
@@ -415,6 +415,7 @@ fn over_the_cap_the_digest_takes_the_models_place() {
         max_thread_micros: thread,
         max_day_micros: day,
         on_failure: Some(on_failure),
+        strategy: Some(Strategy::Replay),
         ..at(20_000)
     };
     let usage = Usage {
@@ -536,6 +537,7 @@ fn days_are_counted_apart() {
 fn a_record_tells_its_cost() {
     let exempt = Options {
         exempt_tools: vec!["look".into()],
+        strategy: Some(Strategy::Replay),
         ..at(20_000)
     };
     let mut scene = Scene::worked(&exempt, &model(100_000), 12);

@@ -7,6 +7,7 @@ use crate::cost::{Change, SummaryCall, Warmth, cost};
 use crate::effect::{Millis, Route};
 use crate::outcome::Reason;
 use crate::policy::OnFailure;
+use crate::way::{Sizes, replays};
 
 /// A day of the host's clock.
 const DAY_MS: Millis = 24 * 60 * 60 * 1000;
@@ -101,7 +102,13 @@ impl Thread {
         let policy = &self.policy;
         let prices = policy.cost.prices_of(route.model.as_deref())?;
         let summary = policy.summary.max_tokens.min(route.max_output);
-        let call = match route.replay {
+        let sizes = Sizes {
+            conversation: size.tokens.max(size.request),
+            folded: size.request,
+            instruction: 0,
+            summary,
+        };
+        let call = match replays(policy, route, &sizes, warmth).0 {
             true => SummaryCall::Replay {
                 instruction: 0,
                 summary,
@@ -114,7 +121,7 @@ impl Thread {
         };
         let all = Change {
             same: 0,
-            before: size.tokens.max(size.request),
+            before: sizes.conversation,
             after: 0,
         };
         let made = cost(all, call, &prices, warmth);

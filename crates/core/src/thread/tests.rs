@@ -15,6 +15,8 @@ use crate::record::Author;
 
 /// What the first refusal teaches.
 mod refusals;
+/// How a model is asked, and what follows when it does not take that.
+mod replaying;
 /// What models write, and what of it is committed.
 mod summaries;
 

@@ -107,7 +107,7 @@ impl Style {
     fn of(conversation: &Conversation) -> Self {
         let request = match conversation.list {
             List::Array { request, .. } => request,
-            List::Value(_) | List::Lines => None,
+            List::Value { .. } | List::Lines => None,
         };
         let request = request.and_then(|at| Object::of(at.text(conversation.source.text())));
         let mut users = conversation.views.iter().filter(|view| {

@@ -131,7 +131,7 @@ pub(crate) trait Dialect: crate::read::Reader + Writer {}
 impl<T: crate::read::Reader + Writer> Dialect for T {}
 
 /// The dialect behind a name, if it is one.
-fn dialect(format: Format) -> Option<&'static dyn Dialect> {
+pub(crate) fn dialect(format: Format) -> Option<&'static dyn Dialect> {
     match format {
         Format::OpenAi | Format::MiniSweAgent => Some(&OpenAi),
         Format::Anthropic => Some(&Anthropic),

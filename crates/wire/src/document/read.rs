@@ -219,7 +219,7 @@ fn conversation(
             request
         }
         Messages::Value { value, request } => {
-            conversation.list = List::Value(value);
+            conversation.list = List::Value { value, request };
             Some(request)
         }
         Messages::Lines(_) => None,

@@ -37,7 +37,7 @@ pub(super) fn render(
         let written = dialect.list(conversation, &pieces, context.cache_summary)?;
         match conversation.list {
             List::Lines => return Ok(lines(conversation, &written.slots).into_bytes()),
-            List::Value(at) => {
+            List::Value { value: at, .. } => {
                 let list = value(conversation, &written.slots, |text| {
                     dialect.as_message(text)
                 });

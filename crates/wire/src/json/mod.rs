@@ -6,11 +6,13 @@
 
 mod compact;
 mod list;
+mod members;
 pub mod splice;
 pub mod string;
 
 pub use compact::compact;
 pub use list::{Array, Member, Object, TooManyKeys, depth};
+pub use members::with_members;
 pub use splice::Splices;
 
 use std::ops::Range;

@@ -14,6 +14,7 @@ mod langchain;
 mod logs;
 mod model;
 mod openai;
+mod replay;
 mod responses;
 mod shared;
 mod source_counts;
