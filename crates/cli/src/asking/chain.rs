@@ -56,7 +56,8 @@ impl Link {
         let takes_schema = self.place.as_ref().is_ok_and(Place::takes_schema);
         Route {
             model: (!self.is_run).then(|| self.name.clone()),
-            replay: false,
+            // Whether the conversation is a request that it takes is seen when it is asked.
+            replay: true,
             max_input: limit.unwrap_or(window - reserve),
             max_output: max_output.unwrap_or(ANY_OUTPUT),
             takes_schema,

@@ -14,19 +14,20 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use conspectus::core::cost::spent_micros;
+use conspectus::core::cost::{Warmth, spent_micros};
 use conspectus::core::policy::{Policy, Strategy};
 use conspectus::core::view::Usage;
+use conspectus::core::way::{Sizes, replays};
 use conspectus::{
-    ChatModel, CompactRequest, Compaction, Compactor, Control, Conversation, Document, Embedded,
-    ModelProfile, Models, Outcome, compact, units,
+    ChatModel, CompactRequest, Compaction, Compactor, Control, Document, Embedded, ModelProfile,
+    Models, Outcome, Replaying, compact, units,
 };
 use conspectus_config::Config;
 use conspectus_providers::TokioClock;
 use tokio::runtime::Runtime;
 
 use self::chain::{Link, Named, named};
-use self::place::{Api, Environment, Flags};
+use self::place::{Api, Environment, Flags, Place};
 use self::stop::Stop;
 use self::watch::{Watch, Watched};
 use crate::args::{Provider, SummaryArgs};
@@ -89,10 +90,6 @@ impl Asking {
         // With the digest names only say windows and prices.
         let named = match config.options().strategy {
             Some(Strategy::Digest) => Named::default(),
-            Some(Strategy::Replay) => {
-                let why = "replay is not possible on the command line yet; transcript is";
-                return Err(Fail::about(Exit::Usage, "--strategy", why));
-            }
             _ => named(config, &flags, &environment)?,
         };
         let asking = Self {
@@ -164,7 +161,7 @@ impl Asking {
             return Ok((planned, None));
         };
         let policy = planned.thread.policy();
-        let estimate = estimate(conversation, &planned, first, request);
+        let estimate = estimate((document, index), &planned, first, request);
         (telling.before)(&Ahead {
             model: &first.name,
             place: first.place.as_ref().ok().map(|place| &*place.base_url),
@@ -185,7 +182,8 @@ impl Asking {
                 }
             })
         });
-        let run = compactor.compact(conversation, request, watch.as_ref(), &control);
+        let around = Replaying::new(document, index).within(watch.as_ref());
+        let run = compactor.compact(conversation, request, &around, &control);
         let compaction = session.runtime.block_on(run);
         if let Some(ticking) = ticking {
             ticking.abort();
@@ -254,26 +252,39 @@ impl Session {
 
 /// What asking the first model is expected to take.
 fn estimate(
-    conversation: &Conversation,
+    (document, index): (&Document, usize),
     planned: &Compaction,
     first: &Link,
     request: &CompactRequest,
 ) -> Estimate {
     let policy = planned.thread.policy();
-    let lines = units(conversation, planned);
+    let lines = units(&document.conversations()[index], planned);
     let goes = lines.iter().filter(|unit| unit.fate == "goes");
-    let tokens: u64 = goes.map(|unit| unit.tokens).sum();
-    let window = first.route(&request.options).max_input;
-    let most = (window - window / SPARE).min(policy.summary.trim_tokens.unwrap_or(u64::MAX));
-    let each = most.saturating_sub(INSTRUCTION_TOKENS).max(1);
-    let parts = tokens.div_ceil(each).max(1);
+    let folded: u64 = goes.map(|unit| unit.tokens).sum();
     let cap = policy.summary.max_tokens;
-    // Partial summaries are merged by one more call.
-    let (calls, again) = match parts {
-        1 => (1, 0),
-        parts => (parts + 1, parts * cap),
+    let sizes = Sizes {
+        conversation: planned.size.tokens.max(planned.size.request),
+        folded,
+        instruction: INSTRUCTION_TOKENS,
+        summary: cap,
     };
-    let input_tokens = tokens + again + calls * INSTRUCTION_TOKENS;
+    let mut route = first.route(&request.options);
+    let takes = first.place.as_ref().ok().map(Place::takes);
+    route.replay = takes == Some(document.format()) && document.can_replay(index).is_ok();
+    let (calls, input_tokens) = match replays(policy, &route, &sizes, Warmth::Cold) {
+        (true, _) => (1, sizes.conversation + INSTRUCTION_TOKENS),
+        (false, _) => {
+            let most = route.max_input - route.max_input / SPARE;
+            let most = most.min(policy.summary.trim_tokens.unwrap_or(u64::MAX));
+            let each = most.saturating_sub(INSTRUCTION_TOKENS).max(1);
+            // Partial summaries are merged by one more call.
+            let (calls, again) = match folded.div_ceil(each).max(1) {
+                1 => (1, 0),
+                parts => (parts + 1, parts * cap),
+            };
+            (calls, folded + again + calls * INSTRUCTION_TOKENS)
+        }
+    };
     let output_tokens = calls * cap;
     let usage = Usage {
         input: input_tokens,

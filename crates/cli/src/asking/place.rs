@@ -7,7 +7,7 @@ use std::sync::Arc;
 use conspectus_config::Model;
 use conspectus_providers::{AnthropicMessages, BuildError, Endpoint, Key, OpenAiChat, Secret};
 
-use conspectus::ChatModel;
+use conspectus::{ChatModel, Format};
 
 /// Whose API is spoken.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -211,6 +211,14 @@ impl Place {
     /// Whether it is at its provider's own address.
     pub(super) fn is_its_providers(&self) -> bool {
         self.base_url.trim_end_matches('/') == self.api.base_url()
+    }
+
+    /// The format of the requests that are taken here.
+    pub(super) fn takes(&self) -> Format {
+        match self.api {
+            Api::OpenAi => Format::OpenAi,
+            Api::Anthropic => Format::Anthropic,
+        }
     }
 
     /// Whether the model can surely be held to a JSON schema. Elsewhere sections are asked for, which every model

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use conspectus::core::effect::{Event, Failure, Millis, Reply};
 use conspectus::core::view::Usage;
-use conspectus::{Boxed, ChatModel, Clock as _, ModelCall, Surroundings};
+use conspectus::{Boxed, ChatModel, Clock as _, Format, ModelCall, Surroundings};
 use conspectus_providers::TokioClock;
 
 use super::hint::hint;
@@ -110,6 +110,10 @@ pub(super) struct Watched {
 }
 
 impl ChatModel for Watched {
+    fn takes(&self) -> Option<Format> {
+        self.model.takes()
+    }
+
     fn call<'a>(
         &'a self,
         call: ModelCall,

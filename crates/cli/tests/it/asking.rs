@@ -446,6 +446,58 @@ fn without_a_model_for_summaries_the_one_that_the_conversation_runs_on_is_asked(
 }
 
 #[test]
+fn a_request_is_replayed_and_a_log_is_not() {
+    let place = Place::with(&["claude-code.jsonl"]);
+    let turn = |n: usize| {
+        let words = format!("step {n} turns the valve a little further. ").repeat(20);
+        format!(
+            r#"{{"role":"user","content":"{words}"}}, {{"role":"assistant","content":"{n} is done: {words}"}}"#
+        )
+    };
+    let turns: Vec<String> = (0..10).map(turn).collect();
+    let last = r#"{"role":"user","content":"And now?"}"#;
+    let messages = format!(r#"[{}, {last}"#, turns.join(", "));
+    place.write(
+        "chat.json",
+        format!(r#"{{"model":"m", "messages": {messages}]}}"#).as_bytes(),
+    );
+    let server = HttpServer::always(answer(
+        "Steps 0 to 9 turned the valve a little further each time, and all of them are done.",
+        "stop",
+    ));
+    let url = format!("{}/v1", server.url());
+    let asked = |file: &str| {
+        let args = [
+            "compact",
+            file,
+            "--model",
+            "m",
+            "--base-url",
+            &url,
+            "--strategy",
+            "replay",
+            "--json",
+        ];
+        let ran = place.asking(&args, &[]);
+        assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+        let reasons = json(&ran)["reasons"].to_string();
+        (server.asked().pop().expect("it is asked").body, reasons)
+    };
+    let (body, reasons) = asked("chat.json");
+    assert!(
+        body.contains(&messages),
+        "the messages as they stand in the file: {body}"
+    );
+    assert_eq!(reasons, "[]", "as it was told to");
+    let (body, reasons) = asked("claude-code.jsonl");
+    assert!(!body.contains("\"uuid\""), "{body}");
+    assert!(
+        reasons.contains("there is no request of this conversation"),
+        "{reasons}"
+    );
+}
+
+#[test]
 fn the_environment_says_where_openai_and_its_key_are() {
     let place = Place::with(&["openai.json"]);
     let server = HttpServer::always(good());
