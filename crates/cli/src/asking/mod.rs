@@ -164,7 +164,7 @@ impl Asking {
         let estimate = estimate((document, index), &planned, first, request);
         (telling.before)(&Ahead {
             model: &first.name,
-            place: first.place.as_ref().ok().map(|place| &*place.base_url),
+            place: first.place.as_ref().ok().map(Place::shown),
             estimate,
         });
         let session = self.session()?;

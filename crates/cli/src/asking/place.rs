@@ -192,8 +192,15 @@ impl Place {
             );
         };
         let said = flags.base_url.or(environment.get(api.url_variable()));
+        if said.is_some_and(has_password) {
+            return Err("its URL holds a password; put the key into a variable and name that with --api-key-env".to_owned());
+        }
         let usual = api.key_variable();
         let key = match flags.key_variable {
+            // Somebody may give the key itself, which no error may repeat.
+            Some(name) if !is_variable(name) => {
+                return Err("--api-key-env takes the name of a variable, not the key".to_owned());
+            }
             Some(name) => Key::Env(name.to_owned()),
             None if flags.base_url.is_some() => Key::None,
             None if said.is_some() && environment.get(usual).is_none() => Key::None,
@@ -206,6 +213,11 @@ impl Place {
             key,
             headers: Vec::new(),
         })
+    }
+
+    /// Its URL for people: what follows the path may be nobody's business.
+    pub(super) fn shown(&self) -> &str {
+        self.base_url.split(['?', '#']).next().unwrap_or_default()
     }
 
     /// Whether it is at its provider's own address.
@@ -245,6 +257,20 @@ impl Place {
             Api::Anthropic => Arc::new(AnthropicMessages::new(&endpoint)?),
         })
     }
+}
+
+/// Whether a user and a password stand before the host.
+fn has_password(url: &str) -> bool {
+    let rest = url.split_once("://").map_or(url, |(_, rest)| rest);
+    rest.split(['/', '?', '#'])
+        .next()
+        .is_some_and(|host| host.contains('@'))
+}
+
+fn is_variable(name: &str) -> bool {
+    !name.starts_with(|c: char| c.is_ascii_digit())
+        && !name.is_empty()
+        && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
 }
 
 #[cfg(test)]

@@ -75,7 +75,7 @@ fn line(seen: &Seen, now: Millis, began: Millis) -> String {
             let silent = now.saturating_sub(at);
             let words = match silent >= SILENT_MS {
                 true => format!("silent for {}", seconds(silent)),
-                false => "text is coming".to_owned(),
+                false => "receiving".to_owned(),
             };
             format!("{} under way, {words}", count(calls, "call"))
         }
@@ -212,7 +212,7 @@ mod tests {
         );
         check(
             seen(3, Some(13_000), None, Some((2, 8))),
-            "small, 2 of 8 parts done, 12 s, 3 calls under way, text is coming",
+            "small, 2 of 8 parts done, 12 s, 3 calls under way, receiving",
         );
         check(
             seen(1, Some(4_000), None, Some((0, 1))),

@@ -22,7 +22,7 @@ pub(crate) fn ahead(ahead: &Ahead<'_>) -> String {
         None => "its prices are not known".to_owned(),
     };
     format!(
-        "asking {}{place}: about {} in{calls}, at most {} out, {cost}",
+        "asking {}{place}: about {}{calls}, at most {} back, {cost}",
         plain(ahead.model),
         count(estimate.input_tokens, "token"),
         number(estimate.output_tokens),

@@ -263,6 +263,22 @@ fn failures_leave_the_file_alone_where_that_is_said() {
         ),
         ("refused", answer("", "content_filter"), "the model refused"),
         (
+            "an error of the server",
+            status(500, &[], "{}"),
+            "to try: try again later, or name another model",
+        ),
+        (
+            "half a stream",
+            vec![
+                Step::head(200, &[("content-type", "text/event-stream")]),
+                Step::Send(
+                    r#"data: {"choices":[{"index":0,"delta":{"content":"The user"}}]}"#.to_owned()
+                        + "\n\n",
+                ),
+            ],
+            "the stream ended before the reply did",
+        ),
+        (
             "a page",
             Step::answer(200, &[("content-type", "text/html")], "<html>hello</html>"),
             "check the base URL",
@@ -279,11 +295,12 @@ fn failures_leave_the_file_alone_where_that_is_said() {
         ];
         let url = format!("{}/v1", server.url());
         let all = [&["compact", "openai.json", "--base-url", &url], &args[..]].concat();
-        let ran = place.asking(&all, &[("MY_KEY", KEY)]);
+        let retries = ("CONSPECTUS_SUMMARIZATION_MAX_RETRIES", "0");
+        let ran = place.asking(&all, &[("MY_KEY", KEY), retries]);
         assert_eq!(ran.code, 6, "{what}: {} {}", ran.out, ran.err);
         assert!(ran.out.contains(says), "{what}: {}", ran.out);
         ran.says("nothing written");
-        assert!(server.asked().len() <= 3, "{what}");
+        assert_eq!(server.asked().len(), 1, "{what}");
         let bearer = format!("Bearer {KEY}");
         assert_eq!(
             server.asked()[0].header("authorization"),
@@ -373,6 +390,50 @@ fn names_that_lead_nowhere() {
         2,
         "the digest asks no model",
     );
+    // A key that stands where it should not is not repeated.
+    for (flag, value, why) in [
+        (
+            "--api-key-env",
+            KEY.to_owned(),
+            "takes the name of a variable, not the key",
+        ),
+        (
+            "--base-url",
+            format!("http://me:{KEY}@127.0.0.1:1/v1"),
+            "its URL holds a password",
+        ),
+        (
+            "--base-url",
+            format!("http://127.0.0.1:1/v1?key={KEY}"),
+            "asking m at http://127.0.0.1:1/v1:",
+        ),
+    ] {
+        let args = [
+            "compact",
+            "openai.json",
+            "-n",
+            "--model",
+            "m",
+            "--base-url",
+            "http://127.0.0.1:1/v1",
+            flag,
+            &value,
+        ];
+        let args = if flag == "--base-url" {
+            [&args[..5], &args[7..]].concat()
+        } else {
+            args.to_vec()
+        };
+        let no_retries = [("CONSPECTUS_SUMMARIZATION_MAX_RETRIES", "0")];
+        let ran = place.asking(&args, &no_retries);
+        assert!(ran.err.contains(why), "{}", ran.err);
+        assert!(
+            !ran.err.contains(KEY) && !ran.out.contains(KEY),
+            "{} {}",
+            ran.out,
+            ran.err
+        );
+    }
     fail(
         &["--strategy", "magic"],
         2,
