@@ -78,3 +78,16 @@ pub(crate) struct Used {
     /// Tokens written, reasoning included.
     pub(crate) output_tokens: u64,
 }
+
+impl Used {
+    /// Adds what was used elsewhere.
+    pub(crate) fn join(&mut self, other: &Self) {
+        self.calls += other.calls;
+        self.failed += other.failed;
+        self.unreported += other.unreported;
+        self.input_tokens += other.input_tokens;
+        self.cache_read_tokens += other.cache_read_tokens;
+        self.cache_write_tokens += other.cache_write_tokens;
+        self.output_tokens += other.output_tokens;
+    }
+}

@@ -17,6 +17,9 @@ pub(crate) fn hint(failure: &Failure) -> Option<&'static str> {
             "give it more room with max_summary_tokens, or name another model"
         }
         Failure::NotASummary(_) => "a more capable model may do better",
+        Failure::Unusable { message } if message.contains("check the key") => {
+            "name the variable with the key by --api-key-env, or by api_key in the list models:"
+        }
         Failure::SpendCap => "raise max_spend, or name a cheaper model",
         _ => return None,
     })

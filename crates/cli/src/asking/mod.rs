@@ -305,16 +305,18 @@ fn estimate(
 /// What it came to.
 fn asked(chain: &[Link], estimate: Estimate, watch: &Watch, policy: &Policy) -> Asked {
     let seen = watch.seen().clone();
-    let used: Vec<UsedLine> = seen
+    let mut used: Vec<UsedLine> = seen
         .used
         .into_iter()
         .map(|(name, used)| {
             let is_run = chain.iter().any(|link| link.name == name && link.is_run);
             let prices = policy.cost.prices_of((!is_run).then_some(&*name));
-            let is_told = used.unreported == 0;
-            let micros = prices
-                .filter(|_| is_told)
-                .map(|p| spent_micros(&used.usage(), &p));
+            let micros = match (used.calls == used.failed, used.unreported) {
+                // What fails is not paid for.
+                (true, _) => Some(0),
+                (false, 0) => prices.map(|p| spent_micros(&used.usage(), &p)),
+                (false, _) => None,
+            };
             UsedLine {
                 model: name.to_string(),
                 used,
@@ -322,6 +324,8 @@ fn asked(chain: &[Link], estimate: Estimate, watch: &Watch, policy: &Policy) -> 
             }
         })
         .collect();
+    let place = |line: &UsedLine| chain.iter().position(|link| *link.name == *line.model);
+    used.sort_by_key(place);
     let micros = used.iter().map(|line| line.micros).sum();
     Asked {
         chain: chain.iter().map(|link| link.name.to_string()).collect(),

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 
 use super::cost::dollars;
 use super::{Style, Table, count, number, plain};
-use crate::asked::{Ahead, Asked, Used, UsedLine};
+use crate::asked::{Ahead, Asked, PassedOver, Used, UsedLine};
 
 /// The line before the first call.
 pub(crate) fn ahead(ahead: &Ahead<'_>) -> String {
@@ -29,10 +29,11 @@ pub(crate) fn ahead(ahead: &Ahead<'_>) -> String {
     )
 }
 
-/// What it came to.
-pub(super) fn asked(asked: &Asked, style: Style) -> String {
+/// What it came to, for one conversation or for all of a file.
+pub(super) fn asked<'a>(all: impl Iterator<Item = &'a Asked>, style: Style) -> String {
+    let (passed_over, used) = together(all);
     let mut out = String::new();
-    for passed in &asked.passed_over {
+    for passed in passed_over {
         let _ = writeln!(
             out,
             "{} {}: {}",
@@ -47,13 +48,39 @@ pub(super) fn asked(asked: &Asked, style: Style) -> String {
     let mut table = Table::new("llrrrl");
     let head = ["asked", "", "in", "of it cached", "out", "cost"];
     table.row(head.map(str::to_owned));
-    for line in &asked.used {
+    for line in &used {
         table.row(row(line));
     }
-    if !asked.used.is_empty() {
+    if !used.is_empty() {
         out += &table.text();
     }
     out
+}
+
+/// Each failure once, and each model once.
+fn together<'a>(all: impl Iterator<Item = &'a Asked>) -> (Vec<&'a PassedOver>, Vec<UsedLine>) {
+    let mut passed_over: Vec<&PassedOver> = Vec::new();
+    let mut used: Vec<UsedLine> = Vec::new();
+    for asked in all {
+        for passed in &asked.passed_over {
+            let is_same = |known: &&PassedOver| {
+                (&known.model, &known.failure) == (&passed.model, &passed.failure)
+            };
+            if !passed_over.iter().any(is_same) {
+                passed_over.push(passed);
+            }
+        }
+        for line in &asked.used {
+            match used.iter_mut().find(|known| known.model == line.model) {
+                Some(known) => {
+                    known.used.join(&line.used);
+                    known.micros = known.micros.zip(line.micros).map(|(a, b)| a + b);
+                }
+                None => used.push(line.clone()),
+            }
+        }
+    }
+    (passed_over, used)
 }
 
 fn row(line: &UsedLine) -> [String; 6] {

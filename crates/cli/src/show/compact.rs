@@ -22,7 +22,7 @@ pub(crate) fn file(result: &FileResult, style: Style) -> String {
     let mut out = heading(result, style);
     match result.conversations.as_slice() {
         [one] => conversation(&mut out, one, result, style),
-        several => list(&mut out, several, result),
+        several => list(&mut out, several, result, style),
     }
     faults(&mut out, result, style);
     written(&mut out, result, style);
@@ -97,9 +97,7 @@ fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, s
     if is_change(one) {
         before_and_after(out, std::slice::from_ref(one), file);
     }
-    if let Some(asked) = &one.asked {
-        out.push_str(&super::asked::asked(asked, style));
-    }
+    out.push_str(&super::asked::asked(one.asked.iter(), style));
     if let Some(failure) = &one.failure {
         let _ = writeln!(out, "{} {}", style.red("failure:"), plain(failure));
     }
@@ -189,10 +187,12 @@ fn before_and_after(out: &mut String, all: &[ConversationResult], file: &FileRes
     out.push_str(&table.text());
 }
 
-fn list(out: &mut String, all: &[ConversationResult], file: &FileResult) {
+fn list(out: &mut String, all: &[ConversationResult], file: &FileResult, style: Style) {
     if all.iter().any(is_change) {
         before_and_after(out, all, file);
     }
+    let asked = all.iter().filter_map(|one| one.asked.as_ref());
+    out.push_str(&super::asked::asked(asked, style));
     let mut table = Table::new("lrrlll");
     for one in all.iter().take(CONVERSATIONS) {
         let reasons: Vec<&str> = one.reasons.iter().map(|r| r.text.as_str()).collect();

@@ -559,6 +559,39 @@ fn a_request_is_replayed_and_a_log_is_not() {
 }
 
 #[test]
+fn several_conversations_of_a_file_are_added_up() {
+    let place = Place::with(&["openai.json"]);
+    let one: Value = serde_json::from_slice(&place.read("openai.json")).expect("JSON");
+    let line = json!({ "messages": one });
+    place.write("two.jsonl", format!("{line}\n{line}\n").as_bytes());
+    let server = HttpServer::start(|_, asked| match model(asked).as_str() {
+        "first" => status(403, &[], r#"{"error":{"message":"no"}}"#),
+        _ => good(),
+    });
+    let url = format!("{}/v1", server.url());
+    let args = [
+        "compact",
+        "two.jsonl",
+        "--model",
+        "gpt-5-mini",
+        "--summary-model",
+        "first",
+        "--base-url",
+        &url,
+    ];
+    let ran = place.asking(&args, &[]);
+    assert_eq!(ran.code, 0, "{} {}", ran.out, ran.err);
+    assert_eq!(
+        ran.out.matches("passed over first").count(),
+        1,
+        "{}",
+        ran.out
+    );
+    ran.says("gpt-5-mini  2 calls            18,000         8,000  120  $0.0029");
+    ran.says("first       2 calls, 2 failed       0             0    0  $0");
+}
+
+#[test]
 fn the_environment_says_where_openai_and_its_key_are() {
     let place = Place::with(&["openai.json"]);
     let server = HttpServer::always(good());
