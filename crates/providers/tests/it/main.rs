@@ -6,5 +6,6 @@ mod api;
 mod compacting;
 mod contract;
 mod faults;
+mod replaying;
 mod requests;
 mod tls;

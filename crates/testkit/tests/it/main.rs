@@ -5,6 +5,7 @@ mod compactor;
 mod formats;
 mod fuzz;
 mod invariants;
+mod replay;
 mod scenarios;
 mod shapes;
 mod simulations;

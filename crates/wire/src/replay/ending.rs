@@ -35,12 +35,12 @@ pub(super) fn of(
     pieces: &[&Piece],
     ask: &Ask<'_>,
 ) -> Ending {
-    let kept = match pieces.last() {
-        Some(last) if format == Format::Anthropic && is_empty_reply(conversation, last) => {
-            pieces.len() - 1
-        }
-        _ => pieces.len(),
+    let is_unfinished = |piece: &&&Piece| match format {
+        Format::Anthropic => is_empty_reply(conversation, piece),
+        Format::Responses => is_reasoning(conversation, piece),
+        _ => false,
     };
+    let kept = pieces.len() - pieces.iter().rev().take_while(is_unfinished).count();
     let pieces = &pieces[..kept];
     let answers = unanswered(format, conversation, pieces).into_iter();
     let answers: Vec<Piece> = answers
@@ -206,6 +206,15 @@ fn is_empty_reply(conversation: &Conversation, piece: &Piece) -> bool {
             || Kind::of(content) == Kind::String && string::decode(content).trim().is_empty()
     });
     message.string("role").as_deref() == Some("assistant") && says_nothing
+}
+
+/// Reasoning whose reply was cut off: nothing but that reply may follow it.
+fn is_reasoning(conversation: &Conversation, piece: &Piece) -> bool {
+    let Piece::Keep(handle) = piece else {
+        return false;
+    };
+    let item = Object::of(conversation.json_of(*handle)).unwrap_or_default();
+    item.string("type").as_deref() == Some("reasoning")
 }
 
 fn block(kind: BlockKind, role: Role, text: &str) -> Piece {

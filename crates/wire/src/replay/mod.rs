@@ -97,7 +97,8 @@ impl Document {
     /// The body of a request that repeats the conversation as `pieces` say and asks for text behind it. System prompt,
     /// tools and messages are the bytes of the normal request, up to the end of its last message.
     ///
-    /// A call at the end that was not answered gets a stand-in; an empty reply begun for the model is left out.
+    /// A call at the end that was not answered gets a stand-in; a reply that was begun and says nothing yet, or has come to
+    /// its reasoning only (Responses), is left out.
     ///
     /// # Errors
     /// When this file or conversation is none that can be repeated, or `pieces` are not of it.

@@ -28,6 +28,10 @@ pub(super) fn check(
     is_made: bool,
 ) -> Result<(), NoReplay> {
     let object = around(conversation).unwrap_or_default();
+    // An answer of the server is not what was sent.
+    if is_made && format == Format::Responses && object.get("output").is_some() {
+        return Err(NoReplay::NoRequest(format));
+    }
     if object.value("conversation").is_some() && format == Format::Responses
         || object.value("thread").is_some() && format == Format::Anthropic && !is_made
         || is_made && conversation.is_continued

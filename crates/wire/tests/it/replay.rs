@@ -101,6 +101,11 @@ fn responses() {
         r#"{"model":"m","instructions":"i","tools":[{"type":"function"}],"input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"}],"text":{"verbosity":"low","format":{"type":"json_schema"}},"background":true,"max_output_tokens":7,"store":false}"#,
         r#"{"model":"m","instructions":"i","tools":[{"type":"function"}],"input":[{"role":"user","content":"q"},{"type":"function_call","call_id":"c","name":"t","arguments":"{}"},{"type":"function_call_output","call_id":"c","output":"No result: this call was never answered."},{"role":"user","content":"Sum \"up\"."}],"text":{"verbosity":"low"},"max_output_tokens":500,"store":false,"tool_choice":"none"}"#,
     );
+    // Reasoning at the end has lost what it led to.
+    check(
+        r#"{"model":"m","input":[{"role":"user","content":"q"},{"type":"reasoning","id":"r","summary":[]}]}"#,
+        r#"{"model":"m","input":[{"role":"user","content":"q"},{"role":"user","content":"Sum \"up\"."}],"max_output_tokens":500}"#,
+    );
     // Tools that stand in the list, as Codex sends them.
     check(
         r#"{"model":"m","input":[{"type":"additional_tools","role":"developer","tools":[{}]},{"type":"message","role":"user","content":[{"type":"input_text","text":"q"}]}]}"#,
@@ -191,6 +196,11 @@ fn what_cannot_be_replayed_says_why() {
         Format::Responses,
         r#"{"model":"m","input":[{"role":"user","content":"q"}],"conversation":"c"}"#,
         NoReplay::HistoryElsewhere,
+    );
+    check(
+        Format::Responses,
+        r#"{"object":"response","model":"m","output":[{"type":"message","role":"assistant","content":[]}]}"#,
+        NoReplay::NoRequest(Format::Responses),
     );
     check(
         Format::Anthropic,

@@ -19,14 +19,18 @@ use crate::transcript::{SECRET_END, SECRET_START};
 pub(super) fn policy(rng: &mut Rng, tokens: u64) -> Policy {
     // Dice of their own, so that a seed's other choices are those of before.
     let mut apart = rng.clone();
-    let profile = profile(&mut apart);
+    // Only the model that the conversation runs on is sent the conversation once more.
+    let profile = ModelProfile {
+        name: Some("model-0".into()),
+        ..profile(&mut apart)
+    };
     for _ in 0..20 {
         let options = Options {
             expected_calls: Some(*apart.pick(&[1, 5, 50])),
             max_thread_micros: Some(*apart.pick(&[0, 3_000, 100_000]))
                 .filter(|_| apart.percent(15)),
             others: vec![ModelProfile {
-                name: Some("model-0".into()),
+                name: Some("model-1".into()),
                 ..profile.clone()
             }],
             ..options(rng, tokens)
