@@ -23,6 +23,9 @@ cargo clippy --workspace --all-targets --all-features --quiet
 step "tests"
 cargo test --workspace --all-features --quiet --lib --bins --tests
 
+step "the command line without models"
+cargo test --quiet -p conspectus-cli --test it nobody
+
 [ "${1:-}" = quick ] && exit 0
 
 step "examples in the documentation"

@@ -3,21 +3,30 @@
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
-use conspectus::core::policy::{KeepOption, Preset};
-use conspectus_config::{TriggerArg, parse_keep, parse_preset, parse_trigger};
+use clap_complete::Shell;
+use conspectus::core::policy::{KeepOption, OnFailure, Preset, Strategy};
+use conspectus_config::{
+    TriggerArg, parse_keep, parse_on_failure, parse_preset, parse_strategy, parse_trigger,
+};
 
 const SIZES: &str = "\
 A trigger: sizes joined by commas must all be reached; of several --trigger any one is enough.
 A fraction is one of the model's window, which --max-context tells.";
 
+const MODELS: &str = "\
+Models: without one the summary is an extract, and nothing leaves this machine. --model NAME sends what is
+folded to NAME; models that the configuration lists are asked without it. Each reply is judged; when none is
+good enough, --on-failure says what then. Needs a program built with the feature models (docs/cli.md).";
+
 const EXIT_CODES: &str = "\
 Exit codes:
-  0  done; also when there was nothing to do, which is then said
-  2  wrong usage
-  3  configuration error
-  4  an input cannot be read
-  5  an output cannot be written
-  6  a compaction failed or was rejected
+    0  done; also when there was nothing to do, which is then said
+    2  wrong usage
+    3  configuration error
+    4  an input cannot be read
+    5  an output cannot be written
+    6  a compaction failed or was rejected
+  130  stopped by Ctrl-C
 With several files the others are still done, and the highest code wins.";
 
 const ABOUT: &str = "\
@@ -47,7 +56,11 @@ Examples:
   conspectus compact run.traj --to openai
       a log that is not written back, as chat messages: run.compacted.json
   producer | conspectus compact - | consumer
-      the report goes to standard error";
+      the report goes to standard error
+  conspectus compact chat.json --model gpt-5-mini --fallback claude-haiku-4-5 --focus \"the failing test\"
+      a summary by a model; the keys are in OPENAI_API_KEY and ANTHROPIC_API_KEY
+  conspectus compact chat.json --model qwen3 --base-url http://127.0.0.1:8080/v1
+      by a model on this machine, without a key";
 
 const INSPECT_EXAMPLES: &str = "\
 Examples:
@@ -72,6 +85,17 @@ Examples:
       what it comes to in numbers; exit code 3 if it cannot work
   conspectus config schema > config.schema.json";
 
+const COMPLETIONS_EXAMPLES: &str = "\
+Examples:
+  conspectus completions bash > ~/.local/share/bash-completion/completions/conspectus
+  conspectus completions zsh > \"${fpath[1]}/_conspectus\"
+  conspectus completions fish > ~/.config/fish/completions/conspectus.fish";
+
+const MAN_EXAMPLES: &str = "\
+Examples:
+  conspectus man compact | man -l -
+  conspectus man --out ~/.local/share/man/man1";
+
 /// The command line.
 #[derive(Debug, Parser)]
 #[command(
@@ -90,7 +114,7 @@ pub(crate) struct Args {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compact conversations in files
-    #[command(after_help = format!("{SIZES}\n\n{COMPACT_EXAMPLES}\n\n{EXIT_CODES}"))]
+    #[command(after_help = format!("{SIZES}\n\n{MODELS}\n\n{COMPACT_EXAMPLES}\n\n{EXIT_CODES}"))]
     Compact(CompactArgs),
     /// Show where the tokens are, what is wrong, and what would fire
     #[command(after_help = format!("{SIZES}\n\n{INSPECT_EXAMPLES}\n\n{EXIT_CODES}"))]
@@ -101,6 +125,28 @@ pub(crate) enum Command {
     /// Check a configuration file, or print one to begin with
     #[command(after_help = CONFIG_EXAMPLES, disable_help_subcommand = true)]
     Config(ConfigArgs),
+    /// Print a script that completes commands and options in a shell
+    #[command(after_help = COMPLETIONS_EXAMPLES)]
+    Completions {
+        /// Which shell's
+        #[arg(value_name = "SHELL")]
+        shell: Shell,
+    },
+    /// Print a page for man
+    #[command(after_help = MAN_EXAMPLES)]
+    Man(ManArgs),
+}
+
+/// `man`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ManArgs {
+    /// The page of this command, such as compact or config check [default: of the program]
+    #[arg(value_name = "COMMAND", num_args = 0..)]
+    pub(crate) command: Vec<String>,
+
+    /// Write the pages of all commands into this directory instead
+    #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
+    pub(crate) out: Option<PathBuf>,
 }
 
 /// `config`.
@@ -176,8 +222,82 @@ pub(crate) struct CompactArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
 
+    /// No report, advice or progress: only warnings and errors
+    #[arg(long, short, help_heading = "Output", conflicts_with = "json")]
+    pub(crate) quiet: bool,
+
+    #[command(flatten)]
+    pub(crate) summary: SummaryArgs,
+
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
+}
+
+/// Who writes the summary, and how.
+#[derive(Debug, Default, ClapArgs)]
+#[command(next_help_heading = "Summary")]
+pub(crate) struct SummaryArgs {
+    /// The model that the conversation runs on; it is asked for the summary too
+    #[arg(long, value_name = "NAME")]
+    pub(crate) model: Option<String>,
+
+    /// Another model for the summary; the one of --model is then the last to be asked
+    #[arg(long, value_name = "NAME")]
+    pub(crate) summary_model: Option<String>,
+
+    /// A model to ask when that fails; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub(crate) fallback: Vec<String>,
+
+    /// auto, replay, transcript, or digest: an extract, no model is asked
+    #[arg(long, value_name = "HOW", value_parser = parse_strategy)]
+    pub(crate) strategy: Option<Strategy>,
+
+    /// After every model failed: digest, unchanged or error
+    #[arg(long, value_name = "WHAT", value_parser = parse_on_failure)]
+    pub(crate) on_failure: Option<OnFailure>,
+
+    /// What the model should pay attention to
+    #[arg(long, value_name = "TEXT")]
+    pub(crate) focus: Option<String>,
+
+    /// Where they are [default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, or their own]
+    #[arg(long, value_name = "URL")]
+    pub(crate) base_url: Option<String>,
+
+    /// The API there: openai or anthropic [default: by name; with a URL openai]
+    #[arg(long, value_name = "API", hide_possible_values = true)]
+    pub(crate) provider: Option<Provider>,
+
+    /// The variable with the key [default: the API's usual one; with a URL none]
+    #[arg(long, value_name = "VARIABLE")]
+    pub(crate) api_key_env: Option<String>,
+}
+
+/// APIs of models.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Provider {
+    #[value(name = "openai")]
+    OpenAi,
+    Anthropic,
+}
+
+impl SummaryArgs {
+    /// The first of the flags that say nothing unless a model is asked. `--model` is none: it also says the window.
+    pub(crate) fn needs_model(&self) -> Option<&'static str> {
+        let is_asking = |s| matches!(s, Strategy::Replay | Strategy::Transcript);
+        let said = [
+            (self.summary_model.is_some(), "--summary-model"),
+            (!self.fallback.is_empty(), "--fallback"),
+            (self.focus.is_some(), "--focus"),
+            (self.strategy.is_some_and(is_asking), "--strategy"),
+            (self.base_url.is_some(), "--base-url"),
+            (self.provider.is_some(), "--provider"),
+            (self.api_key_env.is_some(), "--api-key-env"),
+        ];
+        said.into_iter()
+            .find_map(|(said, flag)| said.then_some(flag))
+    }
 }
 
 /// `inspect` and `plan`.
@@ -193,6 +313,10 @@ pub(crate) struct LookArgs {
     /// Print one JSON document instead of a report
     #[arg(long, help_heading = "Output")]
     pub(crate) json: bool,
+
+    /// The model that the conversation runs on [default: the one that it names itself]
+    #[arg(long, value_name = "NAME", help_heading = "Policy")]
+    pub(crate) model: Option<String>,
 
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
@@ -246,10 +370,6 @@ pub(crate) struct PolicyArgs {
     /// A YAML file with a section summarization:, else what CONSPECTUS_CONFIG names
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
-
-    /// The model that the conversation runs on [default: the one that it names itself]
-    #[arg(long, value_name = "NAME")]
-    pub(crate) model: Option<String>,
 
     /// Whose defaults: default, deerflow, langchain or nous
     #[arg(long, value_name = "NAME", value_parser = parse_preset)]

@@ -2,9 +2,10 @@
 
 use std::path::Path;
 
+use conspectus::core::policy::Rates;
 use conspectus::{ModelProfile, Policy};
 use conspectus_config::{
-    Config, Model, Overrides, Place, ResolvedConfig, Symptom, Tip, example, schema,
+    Config, Model, Overrides, Place, ResolvedConfig, Secret, Symptom, Tip, example, schema,
 };
 use serde::Serialize;
 
@@ -15,7 +16,7 @@ use crate::job::{load, named_file};
 use crate::models;
 use crate::report::ErrorLine;
 use crate::show;
-use crate::ui::{self, Stream, Ui, write_out};
+use crate::ui::{self, Stream, Talk, Ui, write_out};
 
 /// The JSON document of `config check`. What is secret is not in it.
 #[derive(Serialize)]
@@ -45,7 +46,11 @@ struct ModelLine<'a> {
     api_key: Option<String>,
     window: Option<u64>,
     max_output: Option<u64>,
+    /// In micro-dollars a million tokens, as said or as known.
+    prices: Option<Rates>,
     headers: Vec<&'a str>,
+    /// Environment variables that it needs and that are not set.
+    unset: Vec<&'a str>,
 }
 
 impl<'a> From<&'a Model> for ModelLine<'a> {
@@ -58,9 +63,19 @@ impl<'a> From<&'a Model> for ModelLine<'a> {
             api_key: model.api_key.as_ref().map(ToString::to_string),
             window: model.window,
             max_output: model.max_output,
+            prices: model.profile().prices.map(|prices| prices.rates),
             headers: model.headers.iter().map(|(name, _)| &**name).collect(),
+            unset: unset(model).collect(),
         }
     }
+}
+
+/// Environment variables that a model needs and that are not set.
+pub(crate) fn unset(model: &Model) -> impl Iterator<Item = &str> {
+    let headers = model.headers.iter().map(|(_, value)| value);
+    let secrets = model.api_key.iter().chain(headers);
+    let is_unset = |name: &&str| std::env::var_os(name).is_none_or(|value| value.is_empty());
+    secrets.filter_map(Secret::variable).filter(is_unset)
 }
 
 /// Where an option was said.
@@ -107,7 +122,7 @@ struct Checked {
 }
 
 fn check(args: &CheckArgs) -> Done {
-    let ui = Ui::new(Stream::Out, false);
+    let ui = Ui::new(Stream::Out, false, Talk::Normal);
     let path = args.file.clone().or_else(named_file);
     let checked = checked(args, path.as_deref());
     let (exit, errors) = match &checked {

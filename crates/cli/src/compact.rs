@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::fs;
 
 use crate::Done;
+use crate::asking::Telling;
 use crate::atomic::{self, Before, Refused, Wrote};
 use crate::fail::{Exit, Fail, guarded, io_words};
 use crate::inputs::{Input, Skipped};
@@ -13,17 +14,22 @@ use crate::report::{ConversationResult, FileResult, Written, WrittenState};
 use crate::round::Round;
 use crate::show;
 use crate::target::{Destination, Taken, Target};
-use crate::ui::{self, Stream};
+use crate::ui::{self, ProgressLine, Stream, Talk};
 use conspectus::core::projection::Projection;
 use conspectus::wire::Target as Form;
-use conspectus::{Document, Embedded, OpenOptions, RenderContext, compact};
+use conspectus::{Document, OpenOptions, RenderContext};
 
 pub(crate) fn run(job: &CompactJob) -> Done {
     let stream = match job.destination {
         Destination::Stdout if !job.dry_run => Stream::Err,
         _ => Stream::Out,
     };
-    let mut round = Round::begin("compact", stream, job.json, &job.policy, &job.inputs);
+    let talk = match (job.json, job.quiet) {
+        (true, _) => Talk::Json,
+        (_, true) => Talk::Quiet,
+        _ => Talk::Normal,
+    };
+    let mut round = Round::begin("compact", stream, talk, &job.policy, &job.inputs);
     let mut results: Vec<FileResult> = Vec::new();
     let mut taken = Taken::default();
     let files = job.inputs.all.len();
@@ -34,6 +40,19 @@ pub(crate) fn run(job: &CompactJob) -> Done {
                 .progress(&format!("{what} ({} of {files})", at + 1))
         };
         doing(&input.short_name());
+        let telling = Telling {
+            progress: ProgressLine::new(talk),
+            before: &|ahead| {
+                if talk == Talk::Normal {
+                    round.ui.progress("");
+                    ui::note(&show::ahead(ahead));
+                }
+            },
+        };
+        let doing = Doing {
+            what: &doing,
+            telling,
+        };
         match one(job, input, &mut taken, &doing) {
             Ok(result) => {
                 if !result.conversations.is_empty() {
@@ -43,7 +62,11 @@ pub(crate) fn run(job: &CompactJob) -> Done {
                     round.ui.progress("");
                     ui::error(&error.message);
                 }
+                let is_stopped = result.is_stopped();
                 results.push(result);
+                if is_stopped {
+                    break;
+                }
             }
             Err(found) => round.skip(found),
         }
@@ -53,12 +76,18 @@ pub(crate) fn run(job: &CompactJob) -> Done {
     round.end(&results, exits)
 }
 
+/// What is said while it works.
+struct Doing<'a> {
+    what: &'a dyn Fn(&str),
+    telling: Telling<'a>,
+}
+
 /// One input. `Err`: a file of a directory that is none of ours.
 fn one(
     job: &CompactJob,
     input: &Input,
     taken: &mut Taken,
-    doing: &dyn Fn(&str),
+    doing: &Doing<'_>,
 ) -> Result<FileResult, Skipped> {
     let opened = match guarded(&input.name(), || read::open(input, &job.read)) {
         Ok(Read::Opened(opened)) => opened,
@@ -95,7 +124,7 @@ fn process(
     input: &Input,
     opened: &Opened,
     taken: &mut Taken,
-    doing: &dyn Fn(&str),
+    doing: &Doing<'_>,
     result: &mut FileResult,
 ) -> Result<(), Fail> {
     let document = &opened.document;
@@ -105,21 +134,26 @@ fn process(
     let mut automatic = false;
     for (at, conversation) in document.conversations().iter().enumerate() {
         if count > 1 {
-            doing(&format!(
+            (doing.what)(&format!(
                 "{}: conversation {} of {count}",
                 input.short_name(),
                 at + 1
             ));
         }
-        let request = job.policy.request(document.format(), conversation)?;
+        let request = job.request(document.format(), conversation)?;
         automatic = request.only_if_triggered;
-        let compaction = compact(conversation, &request, &mut Embedded::default())
-            .map_err(|error| Fail::new(Exit::Config, error))?;
+        let (compaction, asked) = job.compact((document, at), &request, &doing.telling)?;
         if compaction.is_change() {
             edits.push((at, compaction.projection()));
         }
-        let done = ConversationResult::of(conversation, &compaction);
-        result.conversations.push(done);
+        result.conversations.push(ConversationResult {
+            asked,
+            ..ConversationResult::of(conversation, &compaction)
+        });
+        // Half of a file is of no use to whoever stopped it.
+        if result.is_stopped() {
+            return Ok(());
+        }
     }
     let bytes = if edits.is_empty() && to.is_none() {
         Cow::Borrowed(opened.document.bytes())

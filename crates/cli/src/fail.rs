@@ -19,6 +19,8 @@ pub(crate) enum Exit {
     Output = 5,
     /// A compaction failed or was rejected.
     Compaction = 6,
+    /// Stopped by Ctrl-C.
+    Stopped = 130,
 }
 
 impl Exit {

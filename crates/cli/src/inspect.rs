@@ -11,7 +11,7 @@ use crate::read::{self, FaultLine, Opened, Read};
 use crate::report::ErrorLine;
 use crate::round::Round;
 use crate::show;
-use crate::ui::{self, Stream};
+use crate::ui::{self, Stream, Talk};
 
 /// One input, looked into.
 #[derive(Debug, Serialize)]
@@ -65,7 +65,8 @@ pub(crate) fn look<T: Serialize>(
     at: &dyn Fn(&LookJob, &Opened, &Conversation) -> Result<T, Fail>,
     shown: &dyn Fn(&Looked<T>, show::Style) -> String,
 ) -> Done {
-    let mut round = Round::begin(command, Stream::Out, job.json, &job.policy, &job.inputs);
+    let talk = if job.json { Talk::Json } else { Talk::Normal };
+    let mut round = Round::begin(command, Stream::Out, talk, &job.policy, &job.inputs);
     let mut results: Vec<Looked<T>> = Vec::new();
     for input in &job.inputs.all {
         round.ui.progress(&input.short_name());

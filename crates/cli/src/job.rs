@@ -2,13 +2,20 @@
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use conspectus::core::policy::{Options, PolicyError, PolicyWarning, TriggerOption};
 use conspectus::wire::Target;
-use conspectus::{CompactRequest, Conversation, Format, ModelProfile, OpenOptions};
-use conspectus_config::{Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides};
+use conspectus::{
+    CompactRequest, Compaction, Conversation, Document, Format, ModelProfile, OpenOptions,
+};
+use conspectus_config::{
+    Advice, Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides, Tip,
+};
 
-use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs, To};
+use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs, SummaryArgs, To};
+use crate::asked::Asked;
+use crate::asking::{Asking, Telling};
 use crate::fail::{Exit, Fail, io_words};
 use crate::inputs::{Inputs, expand};
 use crate::latest;
@@ -32,8 +39,39 @@ pub(crate) struct CompactJob {
     pub(crate) dry_run: bool,
     /// The report is a JSON document.
     pub(crate) json: bool,
+    /// There is no report.
+    pub(crate) quiet: bool,
     /// When and how.
     pub(crate) policy: PolicyJob,
+    /// By whom the summary is written.
+    asking: Asking,
+    /// What it should pay attention to.
+    focus: Option<Arc<str>>,
+}
+
+impl CompactJob {
+    /// The request for a conversation in a file of this format.
+    pub(crate) fn request(
+        &self,
+        format: Format,
+        conversation: &Conversation,
+    ) -> Result<CompactRequest, Fail> {
+        let mut request = self.policy.request(format, conversation)?;
+        self.asking.complete(&self.policy.config, &mut request);
+        request.manual.focus = self.focus.clone();
+        Ok(request)
+    }
+
+    /// Compacts the conversation of a document with this index, by models where there are some.
+    pub(crate) fn compact(
+        &self,
+        conversation: (&Document, usize),
+        request: &CompactRequest,
+        telling: &Telling<'_>,
+    ) -> Result<(Compaction, Option<Asked>), Fail> {
+        self.asking
+            .compact(&self.policy.config, conversation, request, telling)
+    }
 }
 
 /// `inspect` and `plan`.
@@ -117,7 +155,10 @@ impl PolicyJob {
 }
 
 pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
-    let policy = policy(args.policy)?;
+    let summary = args.summary;
+    let policy = policy(args.policy, summary.model.as_deref(), &summary)?;
+    let asking = Asking::prepare(&policy.config, &summary)?;
+    policy.warnings.borrow_mut().extend(asking.warning());
     let (inputs, read) = inputs(&args.read)?;
     let destination = Destination::choose(args.out.as_deref(), &inputs)?;
     if args.json && destination == Destination::Stdout && !args.dry_run {
@@ -138,12 +179,15 @@ pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
         overwrite: args.overwrite,
         dry_run: args.dry_run,
         json: args.json,
+        quiet: args.quiet,
         policy,
+        asking,
+        focus: summary.focus.map(Into::into),
     })
 }
 
 pub(crate) fn look(args: LookArgs) -> Result<LookJob, Fail> {
-    let policy = policy(args.policy)?;
+    let policy = policy(args.policy, args.model.as_deref(), &SummaryArgs::default())?;
     let (inputs, read) = inputs(&args.read)?;
     Ok(LookJob {
         inputs,
@@ -170,7 +214,7 @@ fn inputs(args: &ReadArgs) -> Result<(Inputs, OpenOptions), Fail> {
     Ok((expand(paths)?, read))
 }
 
-fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
+fn policy(args: PolicyArgs, model: Option<&str>, summary: &SummaryArgs) -> Result<PolicyJob, Fail> {
     let file = args.config.or_else(named_file);
     let config = load(file.as_deref())?;
     let flags = Overrides {
@@ -180,6 +224,9 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         max_context: args.max_context,
         prune_over: args.prune_over,
         strict_parity: args.strict_parity.then_some(true),
+        model: summary.summary_model.as_deref().map(Into::into),
+        strategy: summary.strategy,
+        on_failure: summary.on_failure,
         ..Overrides::default()
     };
     let is_bare = file.is_none();
@@ -190,8 +237,8 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         )
     };
     let config = models::completed(config.with_overrides(&flags).map_err(config_error)?);
-    let is_model_said = args.model.is_some();
-    let model = models::run_model(&config, args.model.as_deref()).map_err(config_error)?;
+    let is_model_said = model.is_some();
+    let model = models::run_model(&config, model).map_err(config_error)?;
     let job = PolicyJob {
         is_model_said,
         unresolved: None,
@@ -227,9 +274,13 @@ fn policy(args: PolicyArgs) -> Result<PolicyJob, Fail> {
         about_window && (no_check || !is_model_said)
     };
     let warnings = resolved.warnings.iter().filter(|w| !is_idle(w));
-    // Advice is about a file that stays; flags are for this time.
-    let advice = resolved.advice.iter().filter(|_| !is_bare);
-    let advice = advice.filter(|advice| advice.place.file.is_some());
+    // Advice is about a file that stays; flags are for this time. Where the conversation goes is told in any case,
+    // unless a flag has just said it.
+    let is_told = |advice: &&Advice| match advice.tip {
+        Tip::SentElsewhere { .. } => summary.summary_model.is_none(),
+        _ => !is_bare && advice.place.file.is_some(),
+    };
+    let advice = resolved.advice.iter().filter(is_told);
     let warnings = warnings.map(|w| as_flags(w.to_string(), is_bare)).collect();
     let advice = advice.map(ToString::to_string).collect();
     Ok(PolicyJob {

@@ -5,6 +5,12 @@
 //! values ([`compact`], [`inspect`], [`plan`]); these are shown ([`show`]) or printed as JSON.
 
 mod args;
+mod asked;
+#[cfg(feature = "models")]
+mod asking;
+#[cfg(not(feature = "models"))]
+#[path = "asking_nobody.rs"]
+mod asking;
 mod atomic;
 mod check;
 mod compact;
@@ -14,6 +20,7 @@ mod inspect;
 mod job;
 mod latest;
 mod models;
+mod pages;
 mod plan;
 mod read;
 mod report;
@@ -37,6 +44,8 @@ fn main() -> ExitCode {
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
         Command::Config(args) => check::run(args.what),
+        Command::Completions { shell } => pages::completions(shell),
+        Command::Man(args) => pages::man(&args),
     };
     let exit = done.unwrap_or_else(|fail| {
         // Who closed our output wants no more of it, and no complaint.

@@ -7,6 +7,7 @@ use conspectus::{
 };
 use serde::Serialize;
 
+use crate::asked::Asked;
 use crate::fail::{Exit, Fail};
 use crate::inputs::Input;
 use crate::read::FaultLine;
@@ -72,6 +73,8 @@ pub(crate) struct ConversationResult {
     pub(crate) stays: Vec<StayShare>,
     /// What it costs and saves by the provider's cache.
     pub(crate) cost: Option<Economics>,
+    /// Who was asked for the summary; `None`: nobody.
+    pub(crate) asked: Option<Asked>,
     #[serde(skip)]
     pub(crate) verdict: Outcome,
 }
@@ -81,6 +84,8 @@ pub(crate) struct ConversationResult {
 pub(crate) struct SummaryLine {
     /// `digest` (made without a model) or `model`.
     pub(crate) author: &'static str,
+    /// The model's name, where it is known.
+    pub(crate) model: Option<String>,
     /// As it is shown to the model, frame included.
     pub(crate) tokens: u64,
     /// Its text.
@@ -155,6 +160,12 @@ impl FileResult {
         }
     }
 
+    /// Whether somebody stopped it: then nothing more is done.
+    pub(crate) fn is_stopped(&self) -> bool {
+        let mut verdicts = self.conversations.iter().map(|c| c.verdict);
+        verdicts.any(|verdict| verdict == Outcome::Cancelled)
+    }
+
     /// How the program ends for it.
     pub(crate) fn exit(&self) -> Exit {
         let error = self.error.as_ref().map(|e| e.exit);
@@ -201,12 +212,21 @@ impl ConversationResult {
                     Author::Digest => "digest",
                     Author::Model(_) => "model",
                 },
+                model: match &summary.author {
+                    Author::Digest => None,
+                    Author::Model(Some(name)) => Some(name.to_string()),
+                    Author::Model(None) => {
+                        let run = &compaction.thread.policy().cost.model;
+                        run.as_deref().map(str::to_owned)
+                    }
+                },
                 tokens: measured.summary_tokens,
                 text: summary.text.to_string(),
             }),
             shortened: shortened(conversation, compaction),
             stays: stays(conversation, compaction),
             cost: compaction.economics(),
+            asked: None,
             verdict: report.outcome,
         }
     }
@@ -219,11 +239,10 @@ impl ConversationResult {
             | Outcome::NothingToCompact
             | Outcome::Disabled => Exit::Done,
             Outcome::ConfigError => Exit::Config,
-            Outcome::Rejected
-            | Outcome::Failed
-            | Outcome::Cancelled
-            | Outcome::Conflict
-            | Outcome::Deferred => Exit::Compaction,
+            Outcome::Cancelled => Exit::Stopped,
+            Outcome::Rejected | Outcome::Failed | Outcome::Conflict | Outcome::Deferred => {
+                Exit::Compaction
+            }
         }
     }
 }

@@ -10,7 +10,7 @@ use crate::inputs::{Input, Inputs, Skipped};
 use crate::job::PolicyJob;
 use crate::report::ErrorLine;
 use crate::show;
-use crate::ui::{self, Stream, Ui};
+use crate::ui::{self, Stream, Talk, Ui};
 
 /// From here on inputs are worth showing progress for, in bytes.
 const LONG_INPUT: u64 = 2_000_000;
@@ -46,20 +46,22 @@ impl<'j> Round<'j> {
     pub(crate) fn begin(
         command: &'static str,
         stream: Stream,
-        json: bool,
+        talk: Talk,
         policy: &'j PolicyJob,
         inputs: &Inputs,
     ) -> Self {
         policy.warnings.borrow().iter().for_each(|w| ui::warning(w));
-        policy.advice.iter().for_each(|a| ui::advice(a));
+        if talk != Talk::Quiet {
+            policy.advice.iter().for_each(|a| ui::advice(a));
+        }
         inputs
             .failed
             .iter()
             .for_each(|fail| ui::error(&fail.message()));
         Self {
-            ui: Ui::new(stream, is_long(&inputs.all)),
+            ui: Ui::new(stream, is_long(&inputs.all), talk),
             command,
-            json,
+            json: talk == Talk::Json,
             policy,
             skipped: inputs.skipped.clone(),
             errors: inputs.failed.iter().map(ErrorLine::from).collect(),

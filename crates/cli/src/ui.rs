@@ -19,12 +19,50 @@ pub(crate) struct Ui {
     stream: Stream,
     /// How the report may look.
     pub(crate) style: Style,
-    progress: bool,
+    progress: ProgressLine,
+    quiet: bool,
+}
+
+/// What a program says beside its report.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Talk {
+    /// Progress, where it takes long.
+    Normal,
+    /// No progress: the report is for programs.
+    Json,
+    /// Nothing, nor a report.
+    Quiet,
+}
+
+/// The line on a terminal that says what is being done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ProgressLine(bool);
+
+impl ProgressLine {
+    /// Where there is a terminal, and unless nothing is to be said.
+    pub(crate) fn new(talk: Talk) -> Self {
+        Self(talk == Talk::Normal && io::stderr().is_terminal())
+    }
+
+    /// Whether anybody sees it.
+    #[cfg_attr(not(feature = "models"), expect(dead_code, reason = "nobody is asked"))]
+    pub(crate) fn is_shown(self) -> bool {
+        self.0
+    }
+
+    /// Shows this in place of what was shown before; nothing for "".
+    pub(crate) fn show(self, text: &str) {
+        if self.0 {
+            let short: String = text.chars().take(78).collect();
+            // Progress that cannot be shown is no reason to stop.
+            let _ = write!(io::stderr().lock(), "\r\x1b[2K{short}");
+        }
+    }
 }
 
 impl Ui {
     /// A report on `stream`. `is_long`: the work may take long enough to show progress.
-    pub(crate) fn new(stream: Stream, is_long: bool) -> Self {
+    pub(crate) fn new(stream: Stream, is_long: bool, talk: Talk) -> Self {
         let is_terminal = match stream {
             Stream::Out => io::stdout().is_terminal(),
             Stream::Err => io::stderr().is_terminal(),
@@ -34,7 +72,11 @@ impl Ui {
         Self {
             stream,
             style: Style::new(is_terminal && !said_no),
-            progress: is_long && io::stderr().is_terminal(),
+            progress: match is_long {
+                true => ProgressLine::new(talk),
+                false => ProgressLine(false),
+            },
+            quiet: talk == Talk::Quiet,
         }
     }
 
@@ -44,6 +86,9 @@ impl Ui {
     /// When nobody listens any more.
     pub(crate) fn say(&self, text: &str) -> Result<(), Fail> {
         self.progress("");
+        if self.quiet {
+            return Ok(());
+        }
         Ok(match self.stream {
             Stream::Out => write_out(text.as_bytes()),
             Stream::Err => io::stderr().lock().write_all(text.as_bytes()),
@@ -62,11 +107,7 @@ impl Ui {
 
     /// Shows what is being done, in place of what was shown before; nothing for "".
     pub(crate) fn progress(&self, text: &str) {
-        if self.progress {
-            let short: String = text.chars().take(78).collect();
-            // Progress that cannot be shown is no reason to stop.
-            let _ = write!(io::stderr().lock(), "\r\x1b[2K{short}");
-        }
+        self.progress.show(text);
     }
 }
 
@@ -78,6 +119,11 @@ pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
     let mut out = io::stdout().lock();
     out.write_all(bytes)?;
     out.flush()
+}
+
+/// What is about to be done, on standard error.
+pub(crate) fn note(text: &str) {
+    say_err(&format!("{text}\n"));
 }
 
 /// A warning on standard error.

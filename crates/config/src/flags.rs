@@ -10,7 +10,7 @@ use conspectus_core::policy::{
 };
 
 use crate::error::shown;
-use crate::section::PRESETS;
+use crate::section::{ON_FAILURE, PRESETS, STRATEGIES};
 use crate::value::{FRACTION, one_of, parse_real, parse_whole, whole_from};
 
 /// Options given beside the file. They win over it; what is `None` or empty says nothing.
@@ -124,11 +124,30 @@ pub fn parse_keep(text: &str) -> Result<KeepOption, FlagError> {
 /// # Errors
 /// Says what was found and which names there are.
 pub fn parse_preset(text: &str) -> Result<Preset, FlagError> {
-    let found = PRESETS.iter().find(|(name, _)| *name == text.trim());
-    found.map(|(_, preset)| *preset).ok_or_else(|| {
-        let names = PRESETS.map(|(name, _)| name);
-        not(text, one_of(&names))
-    })
+    word(text, &PRESETS)
+}
+
+/// Reads a strategy's name.
+///
+/// # Errors
+/// Says what was found and which names there are.
+pub fn parse_strategy(text: &str) -> Result<Strategy, FlagError> {
+    word(text, &STRATEGIES)
+}
+
+/// Reads what happens after every model failed.
+///
+/// # Errors
+/// Says what was found and which names there are.
+pub fn parse_on_failure(text: &str) -> Result<OnFailure, FlagError> {
+    word(text, &ON_FAILURE)
+}
+
+fn word<T: Copy, const N: usize>(text: &str, words: &[(&str, T); N]) -> Result<T, FlagError> {
+    let found = words.iter().find(|(name, _)| *name == text.trim());
+    found
+        .map(|(_, value)| *value)
+        .ok_or_else(|| not(text, one_of(&words.each_ref().map(|(name, _)| *name))))
 }
 
 /// All `--trigger` flags together, or the word among them that stands alone.
@@ -306,6 +325,11 @@ mod tests {
         assert_eq!(
             parse_preset("claude").map_err(|e| e.to_string()),
             Err(r#"found "claude", expected default, deerflow, langchain or nous"#.to_owned())
+        );
+        assert_eq!(parse_strategy("digest"), Ok(Strategy::Digest));
+        assert_eq!(
+            parse_on_failure("panic").map_err(|e| e.to_string()),
+            Err(r#"found "panic", expected digest, unchanged or error"#.to_owned())
         );
         assert_eq!(any_of(&[TriggerArg::Auto]), Ok(TriggerOption::Auto));
         let both = [sizes(Some(1), None, None), TriggerArg::Never];

@@ -51,6 +51,9 @@ pub use config::{Config, ResolvedConfig};
 pub use environment::FILE_VARIABLE;
 pub use error::{ConfigError, ConfigWarning, Place, Problem};
 pub use example::example;
-pub use flags::{FlagError, Overrides, TriggerArg, parse_keep, parse_preset, parse_trigger};
+pub use flags::{
+    FlagError, Overrides, TriggerArg, parse_keep, parse_on_failure, parse_preset, parse_strategy,
+    parse_trigger,
+};
 pub use models::{Model, Prices, Secret};
 pub use schema::schema;

@@ -388,7 +388,7 @@ impl Reader {
     }
 }
 
-const STRATEGIES: [(&str, Strategy); 4] = [
+pub(crate) const STRATEGIES: [(&str, Strategy); 4] = [
     ("auto", Strategy::Auto),
     ("replay", Strategy::Replay),
     ("transcript", Strategy::Transcript),
@@ -425,7 +425,7 @@ const PLACEMENTS: [(&str, Placement); 5] = [
     ("system_end", Placement::SystemEnd),
 ];
 
-const ON_FAILURE: [(&str, OnFailure); 3] = [
+pub(crate) const ON_FAILURE: [(&str, OnFailure); 3] = [
     ("digest", OnFailure::Digest),
     ("unchanged", OnFailure::Unchanged),
     ("error", OnFailure::Error),

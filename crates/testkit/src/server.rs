@@ -134,14 +134,23 @@ impl HttpServer {
         self.state.lock().asked.clone()
     }
 
+    /// Waits until this many requests have come, ten seconds at most.
+    pub fn wait_for_requests(&self, count: usize) -> bool {
+        self.wait(|seen| seen.asked.len() >= count)
+    }
+
     /// Waits until the other side has hung up on this many answers, ten seconds at most.
     pub fn wait_for_hang_ups(&self, count: usize) -> bool {
+        self.wait(|seen| seen.hung_up >= count)
+    }
+
+    fn wait(&self, is_reached: impl Fn(&Seen) -> bool) -> bool {
         let seen = self.state.lock();
         let most = Duration::from_secs(10);
         let waited = self
             .state
             .changed
-            .wait_timeout_while(seen, most, |seen| seen.hung_up < count);
+            .wait_timeout_while(seen, most, |seen| !is_reached(seen));
         waited.is_ok_and(|(_, timeout)| !timeout.timed_out())
     }
 }
@@ -180,6 +189,7 @@ impl State {
         let number = {
             let mut seen = self.lock();
             seen.asked.push(asked.clone());
+            self.changed.notify_all();
             seen.asked.len() - 1
         };
         let mut out = stream;

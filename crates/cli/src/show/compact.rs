@@ -22,7 +22,7 @@ pub(crate) fn file(result: &FileResult, style: Style) -> String {
     let mut out = heading(result, style);
     match result.conversations.as_slice() {
         [one] => conversation(&mut out, one, result, style),
-        several => list(&mut out, several, result),
+        several => list(&mut out, several, result, style),
     }
     faults(&mut out, result, style);
     written(&mut out, result, style);
@@ -73,6 +73,7 @@ fn verdict(one: &ConversationResult, style: Style) -> String {
                               (set enabled: true)"
             .to_owned(),
         Outcome::Rejected => style.red("rejected, the result was no gain and nothing was changed"),
+        Outcome::Cancelled => style.red("cancelled, nothing was changed"),
         other => style.red(other.as_str()),
     }
 }
@@ -96,6 +97,7 @@ fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, s
     if is_change(one) {
         before_and_after(out, std::slice::from_ref(one), file);
     }
+    out.push_str(&super::asked::asked(one.asked.iter(), style));
     if let Some(failure) = &one.failure {
         let _ = writeln!(out, "{} {}", style.red("failure:"), plain(failure));
     }
@@ -185,10 +187,12 @@ fn before_and_after(out: &mut String, all: &[ConversationResult], file: &FileRes
     out.push_str(&table.text());
 }
 
-fn list(out: &mut String, all: &[ConversationResult], file: &FileResult) {
+fn list(out: &mut String, all: &[ConversationResult], file: &FileResult, style: Style) {
     if all.iter().any(is_change) {
         before_and_after(out, all, file);
     }
+    let asked = all.iter().filter_map(|one| one.asked.as_ref());
+    out.push_str(&super::asked::asked(asked, style));
     let mut table = Table::new("lrrlll");
     for one in all.iter().take(CONVERSATIONS) {
         let reasons: Vec<&str> = one.reasons.iter().map(|r| r.text.as_str()).collect();
@@ -254,9 +258,10 @@ fn summary(out: &mut String, one: &ConversationResult, style: Style) {
     let Some(summary) = &one.summary else {
         return;
     };
-    let by = match summary.author {
-        "digest" => "extracted without a model",
-        _ => "written by a model",
+    let by = match (summary.author, &summary.model) {
+        ("digest", _) => "extracted without a model".to_owned(),
+        (_, Some(model)) => format!("written by {}", plain(model)),
+        _ => "written by a model".to_owned(),
     };
     let _ = writeln!(out, "summary, {}, {by}:", count(summary.tokens, "token"));
     let text = plain_lines(&summary.text);

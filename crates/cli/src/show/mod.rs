@@ -1,5 +1,6 @@
 //! Reports for people. Values in, text out; nothing here reads, writes or decides.
 
+mod asked;
 mod compact;
 mod cost;
 mod inspect;
@@ -7,6 +8,7 @@ mod numbers;
 mod plan;
 mod table;
 
+pub(crate) use asked::ahead;
 pub(crate) use compact::{file, skipped};
 pub(crate) use inspect::inspection;
 pub(crate) use numbers::{numbers, said_by};

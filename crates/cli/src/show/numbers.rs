@@ -9,6 +9,7 @@ use conspectus_config::{Config, Model, Place};
 
 use super::cost::dollars;
 use super::{Style, Table, count, number};
+use crate::check::unset;
 
 /// What the file comes to for this model.
 pub(crate) fn numbers(
@@ -47,7 +48,7 @@ pub(crate) fn numbers(
     row("counted", counted(policy));
     row("keep", keep(policy.keep));
     row("prune", prune(policy));
-    row("summary", summary(policy));
+    row("summary", summary(policy, model));
     row("calls", calls(policy));
     row("placement", placement(policy.placement).to_owned());
     row("breaker", breaker(policy.breaker));
@@ -210,7 +211,7 @@ fn prune(policy: &Policy) -> String {
     format!("{}; {when}", parts.join(", "))
 }
 
-fn summary(policy: &Policy) -> String {
+fn summary(policy: &Policy, run: &ModelProfile) -> String {
     let summary = &policy.summary;
     let how = match summary.strategy {
         Strategy::Auto => "replay or transcript, whichever is cheaper",
@@ -220,9 +221,10 @@ fn summary(policy: &Policy) -> String {
             return format!("digest, at most {}", count(summary.max_tokens, "token"));
         }
     };
-    let who = match &summary.model {
-        Some(model) => format!("by {model}"),
-        None => "by the model that the conversation runs on".to_owned(),
+    let who = match (&summary.model, &run.name) {
+        (Some(model), Some(run)) if model != run => format!("by {model}, else by {run}"),
+        (Some(model), _) => format!("by {model}"),
+        (None, _) => "by the model that the conversation runs on".to_owned(),
     };
     let prompt = match summary.prompt {
         Some(_) => ", with a prompt of your own",
@@ -281,6 +283,12 @@ fn models(models: &[Model], run: &ModelProfile) -> String {
         let mut about = Vec::new();
         about.extend(model.base_url.as_ref().map(ToString::to_string));
         about.extend(model.api_key.as_ref().map(|key| format!("key {key}")));
+        about.extend(unset(model).map(|name| format!("{name} is not set")));
+        about.extend(model.profile().prices.map(|prices| {
+            let of = |micros: u64| dollars(i64::try_from(micros).unwrap_or(i64::MAX));
+            let rates = prices.rates;
+            format!("{} in, {} out", of(rates.input), of(rates.output))
+        }));
         if run.name.as_ref() == Some(&model.name) {
             about.push("conversations run on it".to_owned());
         }

@@ -141,6 +141,8 @@ fn the_run_models_window_is_used() {
             "-n",
             "-c",
             "config.yaml",
+            "--strategy",
+            "digest",
             "--model",
             model,
         ];
@@ -183,4 +185,24 @@ fn advice_is_given_once_and_only_about_a_file() {
         .chain(["--keep", "messages=40"])
         .collect();
     place.run(&flags).done();
+}
+
+#[test]
+fn models_are_told_with_their_prices_and_what_they_lack() {
+    let place = Place::new();
+    let file = "models:
+  - {name: main, provider: anthropic, model: claude-sonnet-4-5, api_key: $NO_SUCH_KEY}
+  - {name: our-own, provider: openai, base_url: 'http://127.0.0.1:1/v1', headers: {X-A: $NO_SUCH_VALUE}}
+summarization: {preset: default, model_name: our-own}
+";
+    place.write("config.yaml", file.as_bytes());
+    let ran = place.run(&["config", "check", "config.yaml"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    ran.says("by our-own, else by main");
+    ran.says("key $NO_SUCH_KEY, NO_SUCH_KEY is not set, $3.00 in, $15.00 out");
+    ran.says("http://127.0.0.1:1/v1, NO_SUCH_VALUE is not set");
+    let (_, report) = place.json(&["config", "check", "config.yaml"]);
+    assert_eq!(report["models"][0]["unset"][0], "NO_SUCH_KEY");
+    assert_eq!(report["models"][0]["prices"]["input"], 3_000_000);
+    assert_eq!(report["models"][1]["prices"], Value::Null);
 }

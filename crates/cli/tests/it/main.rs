@@ -1,5 +1,7 @@
 //! The whole program, as a user runs it.
 
+#[cfg(feature = "models")]
+mod asking;
 mod bad_input;
 mod check;
 mod compact;
@@ -11,7 +13,10 @@ mod help;
 mod inspect;
 mod logs;
 mod models;
+#[cfg(not(feature = "models"))]
+mod nobody;
 mod outputs;
+mod pages;
 mod plan;
 mod redact;
 mod support;

@@ -85,6 +85,38 @@ impl Place {
         Ran::of(&self.command(args).output().expect("runs"))
     }
 
+    /// Runs with these variables and no others that could lead to a model.
+    #[cfg(feature = "models")]
+    pub(crate) fn asking(&self, args: &[&str], variables: &[(&str, &str)]) -> Ran {
+        let mut command = self.command(args);
+        Self::without_keys(&mut command);
+        Ran::of(
+            &command
+                .envs(variables.iter().copied())
+                .output()
+                .expect("runs"),
+        )
+    }
+
+    /// Takes away what could lead to a model, or to it by a detour.
+    #[cfg(feature = "models")]
+    pub(crate) fn without_keys(command: &mut Command) {
+        for name in ["OPENAI", "ANTHROPIC"] {
+            command.env_remove(format!("{name}_API_KEY"));
+            command.env_remove(format!("{name}_BASE_URL"));
+        }
+        for name in [
+            "HTTP_PROXY",
+            "HTTPS_PROXY",
+            "ALL_PROXY",
+            "http_proxy",
+            "https_proxy",
+            "all_proxy",
+        ] {
+            command.env_remove(name);
+        }
+    }
+
     /// Runs, and tells the most memory that it held, in bytes, where the system says so.
     pub(crate) fn run_measured(&self, args: &[&str]) -> (Ran, Option<usize>) {
         let mut child = self

@@ -359,7 +359,6 @@ impl Attempt {
                 };
                 self.went(false, why);
                 work.route.replay = false;
-                work.repair = None;
             }
             self.outbox
                 .extend(work.in_flight().map(Effect::Abort).collect::<Vec<_>>());

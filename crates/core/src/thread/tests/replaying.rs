@@ -119,7 +119,7 @@ fn a_conversation_that_is_not_taken_is_told_as_a_transcript() {
         let message = "no such field".into();
         Err(Failure::Unusable { message })
     };
-    let large = || Err(Failure::ContextOverflow { limit: None });
+    let large = || Err(Failure::TOO_LARGE);
     let calls = || {
         Ok(Reply {
             finish: Finish::ToolCalls,

@@ -1,0 +1,337 @@
+//! Summaries by a model, for `compact`: who is asked, how it is watched, and how it is stopped.
+//!
+//! The engine does the work; here stands what belongs to a terminal: names become places ([`chain`], [`place`]),
+//! calls are counted and shown ([`watch`]), Ctrl-C cancels ([`stop`]).
+
+mod chain;
+mod hint;
+mod place;
+mod stop;
+mod watch;
+
+use std::cell::{OnceCell, RefCell};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use conspectus::core::cost::{Warmth, spent_micros};
+use conspectus::core::policy::{Policy, Strategy};
+use conspectus::core::view::Usage;
+use conspectus::core::way::{Sizes, replays};
+use conspectus::{
+    ChatModel, CompactRequest, Compaction, Compactor, Control, Document, Embedded, ModelProfile,
+    Models, Outcome, Replaying, compact, units,
+};
+use conspectus_config::Config;
+use conspectus_providers::TokioClock;
+use tokio::runtime::Runtime;
+
+use self::chain::{Link, Named, named};
+use self::place::{Api, Environment, Flags, Place};
+use self::stop::Stop;
+use self::watch::{Watch, Watched};
+use crate::args::{Provider, SummaryArgs};
+use crate::asked::{Ahead, Asked, Estimate, UsedLine};
+use crate::fail::{Exit, Fail};
+use crate::ui::ProgressLine;
+
+/// About what an instruction takes.
+const INSTRUCTION_TOKENS: u64 = 700;
+/// This part of a window is kept free.
+const SPARE: u64 = 5;
+/// How often the terminal is told.
+const TICK: Duration = Duration::from_millis(250);
+
+/// Asks models for summaries.
+pub(crate) struct Asking {
+    named: Named,
+    environment: Environment,
+    session: OnceCell<Session>,
+}
+
+/// What is kept from the first call on.
+struct Session {
+    runtime: Runtime,
+    clock: TokioClock,
+    stop: Arc<Stop>,
+    /// By name: each is made once.
+    made: RefCell<BTreeMap<Arc<str>, Made>>,
+}
+
+/// A model, or why it could not be made.
+type Made = Result<Arc<dyn ChatModel>, Arc<str>>;
+
+/// What it says while it works.
+pub(crate) struct Telling<'a> {
+    /// The terminal's line.
+    pub(crate) progress: ProgressLine,
+    /// Told once, before the first call.
+    pub(crate) before: &'a dyn Fn(&Ahead<'_>),
+}
+
+impl Asking {
+    /// What flags and configuration ask for.
+    ///
+    /// # Errors
+    /// A name that leads nowhere; flags without a model that they could be about.
+    pub(crate) fn prepare(config: &Config, args: &SummaryArgs) -> Result<Self, Fail> {
+        let environment = Environment::of_process();
+        let flags = Flags {
+            model: args.model.as_deref(),
+            summary_model: args.summary_model.as_deref(),
+            fallback: &args.fallback,
+            provider: args.provider.map(|provider| match provider {
+                Provider::OpenAi => Api::OpenAi,
+                Provider::Anthropic => Api::Anthropic,
+            }),
+            base_url: args.base_url.as_deref(),
+            key_variable: args.api_key_env.as_deref(),
+        };
+        // With the digest names only say windows and prices.
+        let named = match config.options().strategy {
+            Some(Strategy::Digest) => Named::default(),
+            _ => named(config, &flags, &environment)?,
+        };
+        let asking = Self {
+            named,
+            environment,
+            session: OnceCell::new(),
+        };
+        let is_nobody = asking.named.is_empty() && config.models().is_empty();
+        let is_digest = config.options().strategy == Some(Strategy::Digest);
+        match args.needs_model() {
+            Some(flag) if is_nobody || is_digest => {
+                let why = match is_digest {
+                    true => "the digest asks no model; leave one of the two out",
+                    false => "no model is named that could be asked; add --model NAME",
+                };
+                Err(Fail::about(Exit::Usage, flag, why))
+            }
+            _ => Ok(asking),
+        }
+    }
+
+    /// What is to be said before anything is done.
+    pub(crate) fn warning(&self) -> Option<String> {
+        None
+    }
+
+    /// Adds the models to a request about a conversation that runs on the request's model.
+    pub(crate) fn complete(&self, config: &Config, request: &mut CompactRequest) {
+        let chain = self.chain(config, &request.model, request.options.strategy);
+        let known = request.options.others.clone();
+        let new = chain.iter().filter(|link| !link.is_run);
+        let new = new.map(|link| &link.profile);
+        let new = new.filter(|profile| known.iter().all(|k| k.name != profile.name));
+        request.options.others.extend(new.cloned());
+        request.manual.routes = chain.iter().map(|l| l.route(&request.options)).collect();
+    }
+
+    fn chain(&self, config: &Config, run: &ModelProfile, strategy: Option<Strategy>) -> Vec<Link> {
+        match strategy {
+            Some(Strategy::Digest) => Vec::new(),
+            _ => self.named.chain(config, run, &self.environment),
+        }
+    }
+
+    /// Compacts a conversation, with models where the request has routes to them and there is something to sum up.
+    ///
+    /// # Errors
+    /// When the options cannot work.
+    pub(crate) fn compact(
+        &self,
+        config: &Config,
+        (document, index): (&Document, usize),
+        request: &CompactRequest,
+        telling: &Telling<'_>,
+    ) -> Result<(Compaction, Option<Asked>), Fail> {
+        let conversation = &document.conversations()[index];
+        let config_error = |error| Fail::new(Exit::Config, error);
+        // What would be done without a model: whether there is anything to ask about, and how much.
+        let mut without = request.clone();
+        without.manual.routes.clear();
+        let planned =
+            compact(conversation, &without, &mut Embedded::default()).map_err(config_error)?;
+        let chain = self.chain(config, &request.model, request.options.strategy);
+        let is_asked = matches!(
+            planned.report.outcome,
+            Outcome::Compacted | Outcome::Rejected | Outcome::Failed
+        );
+        let Some(first) = chain.first().filter(|_| is_asked) else {
+            return Ok((planned, None));
+        };
+        let policy = planned.thread.policy();
+        let estimate = estimate((document, index), &planned, first, request);
+        (telling.before)(&Ahead {
+            model: &first.name,
+            place: first.place.as_ref().ok().map(Place::shown),
+            estimate,
+        });
+        let session = self.session()?;
+        let watch = Arc::new(Watch::new(session.clock, request.model.name.clone()));
+        let models = session.models(&chain, &watch, policy.summary.call_timeout_ms);
+        let compactor = Compactor::new(models, session.clock);
+        let control = Control::new();
+        let running = session.stop.while_running(&control);
+        let ticking = telling.progress.is_shown().then(|| {
+            let (watch, line) = (watch.clone(), telling.progress);
+            session.runtime.spawn(async move {
+                loop {
+                    line.show(&watch.line());
+                    tokio::time::sleep(TICK).await;
+                }
+            })
+        });
+        let around = Replaying::new(document, index).within(watch.as_ref());
+        let run = compactor.compact(conversation, request, &around, &control);
+        let compaction = session.runtime.block_on(run);
+        if let Some(ticking) = ticking {
+            ticking.abort();
+            // Not before it is over, so that nothing is shown after the line was cleared.
+            let _ = session.runtime.block_on(ticking);
+            telling.progress.show("");
+        }
+        drop(running);
+        let compaction = compaction.map_err(config_error)?;
+        let asked = asked(&chain, estimate, &watch, compaction.thread.policy());
+        Ok((compaction, Some(asked)))
+    }
+
+    fn session(&self) -> Result<&Session, Fail> {
+        if let Some(session) = self.session.get() {
+            return Ok(session);
+        }
+        let session = Session::begin().map_err(|error| {
+            Fail::about(
+                Exit::Compaction,
+                "models cannot be asked",
+                &error.to_string(),
+            )
+        })?;
+        Ok(self.session.get_or_init(|| session))
+    }
+}
+
+impl Session {
+    fn begin() -> std::io::Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()?;
+        let stop = Arc::new(Stop::default());
+        runtime.spawn(stop.clone().listen());
+        Ok(Self {
+            runtime,
+            clock: TokioClock::new(),
+            stop,
+            made: RefCell::default(),
+        })
+    }
+
+    /// The models of a chain, watched. Each is made once.
+    fn models(&self, chain: &[Link], watch: &Arc<Watch>, timeout_ms: u64) -> Models {
+        let mut all = Models::new();
+        for link in chain {
+            let mut made = self.made.borrow_mut();
+            let made = made.entry(link.name.clone()).or_insert_with(|| {
+                let place = link.place.as_ref().map_err(Clone::clone)?;
+                place.make(timeout_ms).map_err(|e| e.to_string().into())
+            });
+            let model = made.clone().map(|model| {
+                let (name, watch) = (link.name.clone(), watch.clone());
+                Arc::new(Watched { name, model, watch }) as Arc<dyn ChatModel>
+            });
+            all = match link.is_run {
+                true => all.with_run(model),
+                false => all.with(link.name.clone(), model),
+            };
+        }
+        all
+    }
+}
+
+/// What asking the first model is expected to take.
+fn estimate(
+    (document, index): (&Document, usize),
+    planned: &Compaction,
+    first: &Link,
+    request: &CompactRequest,
+) -> Estimate {
+    let policy = planned.thread.policy();
+    let lines = units(&document.conversations()[index], planned);
+    let goes = lines.iter().filter(|unit| unit.fate == "goes");
+    let folded: u64 = goes.map(|unit| unit.tokens).sum();
+    let cap = policy.summary.max_tokens;
+    let sizes = Sizes {
+        conversation: planned.size.tokens.max(planned.size.request),
+        folded,
+        instruction: INSTRUCTION_TOKENS,
+        summary: cap,
+    };
+    let mut route = first.route(&request.options);
+    let takes = first.place.as_ref().ok().map(Place::takes);
+    route.replay = takes == Some(document.format()) && document.can_replay(index).is_ok();
+    let (calls, input_tokens) = match replays(policy, &route, &sizes, Warmth::Cold) {
+        (true, _) => (1, sizes.conversation + INSTRUCTION_TOKENS),
+        (false, _) => {
+            let most = route.max_input - route.max_input / SPARE;
+            let most = most.min(policy.summary.trim_tokens.unwrap_or(u64::MAX));
+            let each = most.saturating_sub(INSTRUCTION_TOKENS).max(1);
+            // Partial summaries are merged by one more call.
+            let (calls, again) = match folded.div_ceil(each).max(1) {
+                1 => (1, 0),
+                parts => (parts + 1, parts * cap),
+            };
+            (calls, folded + again + calls * INSTRUCTION_TOKENS)
+        }
+    };
+    let output_tokens = calls * cap;
+    let usage = Usage {
+        input: input_tokens,
+        output: output_tokens,
+        cache_read: 0,
+        cache_write: 0,
+        reported_total: None,
+        provider: None,
+    };
+    Estimate {
+        calls,
+        input_tokens,
+        output_tokens,
+        micros: first.profile.prices.map(|p| spent_micros(&usage, &p)),
+    }
+}
+
+/// What it came to.
+fn asked(chain: &[Link], estimate: Estimate, watch: &Watch, policy: &Policy) -> Asked {
+    let seen = watch.seen().clone();
+    let mut used: Vec<UsedLine> = seen
+        .used
+        .into_iter()
+        .map(|(name, used)| {
+            let is_run = chain.iter().any(|link| link.name == name && link.is_run);
+            let prices = policy.cost.prices_of((!is_run).then_some(&*name));
+            let micros = match (used.calls == used.failed, used.unreported) {
+                // What fails is not paid for.
+                (true, _) => Some(0),
+                (false, 0) => prices.map(|p| spent_micros(&used.usage(), &p)),
+                (false, _) => None,
+            };
+            UsedLine {
+                model: name.to_string(),
+                used,
+                micros,
+            }
+        })
+        .collect();
+    let place = |line: &UsedLine| chain.iter().position(|link| *link.name == *line.model);
+    used.sort_by_key(place);
+    let micros = used.iter().map(|line| line.micros).sum();
+    Asked {
+        chain: chain.iter().map(|link| link.name.to_string()).collect(),
+        estimate,
+        passed_over: seen.passed_over,
+        used,
+        micros,
+    }
+}

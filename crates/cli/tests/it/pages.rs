@@ -1,0 +1,53 @@
+//! Completions and pages for `man`.
+
+use crate::support::Place;
+
+#[test]
+fn every_shell_is_told_every_command_and_option() {
+    let place = Place::new();
+    for (shell, mark) in [
+        ("bash", "complete -F _conspectus"),
+        ("zsh", "#compdef conspectus"),
+        ("fish", "complete -c conspectus"),
+        ("elvish", "edit:completion"),
+        ("powershell", "Register-ArgumentCompleter"),
+    ] {
+        let ran = place.run(&["completions", shell]);
+        let script = &ran.done().out;
+        for word in [mark, "inspect", "below-keep", "dry-run", "completions"] {
+            assert!(script.contains(word), "{shell}: {word}");
+        }
+    }
+    let ran = place.run(&["completions", "tcsh"]);
+    assert_eq!(ran.code, 2);
+    assert!(ran.err.contains("bash"), "{}", ran.err);
+}
+
+#[test]
+fn pages_for_man() {
+    let place = Place::new();
+    let page = |words: &[&str]| place.run(&[&["man"], words].concat()).done().out.clone();
+    assert!(page(&[]).contains(".TH conspectus 1"));
+    assert!(page(&["compact"]).contains("below\\-keep"));
+    assert!(page(&["config", "check"]).contains("conspectus config check"));
+    place.run(&["man", "compcat"]).failed(
+        2,
+        "error: compcat: no such command; there are compact, inspect, plan, config, completions, man\n",
+    );
+    place.run(&["man", "--out", "pages/man1"]).done();
+    assert_eq!(
+        place.files(),
+        [
+            "pages/man1/conspectus-compact.1",
+            "pages/man1/conspectus-completions.1",
+            "pages/man1/conspectus-config-check.1",
+            "pages/man1/conspectus-config-example.1",
+            "pages/man1/conspectus-config-schema.1",
+            "pages/man1/conspectus-config.1",
+            "pages/man1/conspectus-inspect.1",
+            "pages/man1/conspectus-man.1",
+            "pages/man1/conspectus-plan.1",
+            "pages/man1/conspectus.1",
+        ]
+    );
+}
