@@ -21,6 +21,8 @@ const FIRST_WAIT_MS: Millis = 1_000;
 const SPARE: u64 = 5;
 /// What the frame of a document and the words that ask for a better answer take at most.
 const OVERHEAD_TOKENS: u64 = 64;
+/// No server's context is smaller: a report of less is none.
+const LEAST_CONTEXT_TOKENS: u64 = 512;
 /// No chunk is made smaller than this.
 const LEAST_CHUNK_TOKENS: u64 = 256;
 
@@ -470,7 +472,7 @@ impl Work {
             return None;
         };
         let read = reply.usage.as_ref()?.input;
-        let is_cut = read > 0 && read < tokens / 2 && tokens - read >= LEAST_CHUNK_TOKENS;
+        let is_cut = read >= LEAST_CONTEXT_TOKENS && read < tokens / 2;
         is_cut.then_some(read)
     }
 

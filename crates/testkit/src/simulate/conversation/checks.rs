@@ -365,7 +365,13 @@ impl Scene<'_> {
         let unanchored = if scales {
             self.scaled(request)
         } else {
-            counted
+            // What earlier reports taught, and never without one; at most half of the count.
+            let is_taught = policy.usage == UsageRule::Anchor && !self.reports.is_empty();
+            let most = if is_taught { counted / 2 } else { 0 };
+            if size.offset.unsigned_abs() > most {
+                return Err(format!("21: {counted} corrected by {}", size.offset));
+            }
+            counted.saturating_add_signed(size.offset)
         };
         let expect = anchor.map_or(unanchored, |at| {
             let context = branch.view(at).usage.as_ref().map_or(0, |u| u.context());
