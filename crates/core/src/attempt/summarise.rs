@@ -20,6 +20,8 @@ const MAX_LEVELS: u32 = 8;
 const FIRST_WAIT_MS: Millis = 1_000;
 /// This part of the model's window is kept free: counts are estimates, and a request over it is lost.
 const SPARE: u64 = 5;
+/// No server's context is smaller: a report of less is none.
+const LEAST_CONTEXT_TOKENS: u64 = 512;
 /// No chunk is made smaller than this.
 const LEAST_CHUNK_TOKENS: u64 = 256;
 
@@ -489,7 +491,7 @@ impl Work {
             return None;
         };
         let read = reply.usage.as_ref()?.input;
-        let is_cut = read > 0 && read < tokens / 2 && tokens - read >= LEAST_CHUNK_TOKENS;
+        let is_cut = read >= LEAST_CONTEXT_TOKENS && read < tokens / 2;
         is_cut.then_some(read)
     }
 
