@@ -7,19 +7,20 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 
-use conspectus_core::policy::{ModelProfile, Preset, Prices as CorePrices, Rates};
+use conspectus_core::policy::{AnswerForm, ModelProfile, Preset, Prices as CorePrices, Rates};
 
 use crate::error::{ConfigError, ConfigWarning, Place, Problem};
 use crate::reader::below;
+use crate::section::FORMS;
 use crate::suggest::nearest;
-use crate::value::{real, text, whole, wrong};
+use crate::value::{real, text, whole, word, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 /// The name of the list.
 pub(crate) const MODELS: &str = "models";
 
 /// Every field of a model that is read. Fields of other programs beside them are passed over.
-pub(crate) const FIELDS: [&str; 12] = [
+pub(crate) const FIELDS: [&str; 13] = [
     "name",
     "provider",
     "use",
@@ -32,6 +33,7 @@ pub(crate) const FIELDS: [&str; 12] = [
     "max_tokens",
     "prices",
     "headers",
+    "form",
 ];
 
 pub(crate) const PRICES: [&str; 4] = ["input", "output", "cache_read", "cache_write"];
@@ -61,6 +63,8 @@ pub struct Model {
     pub prices: Prices,
     /// Further headers of each request, by name.
     pub headers: Vec<(Arc<str>, Secret)>,
+    /// What summaries it can be asked for: fields where its server holds it to a JSON schema. `None`: nobody said.
+    pub form: Option<AnswerForm>,
     /// What is known of it from elsewhere, where somebody looked.
     pub(crate) completed: Option<ModelProfile>,
 }
@@ -293,6 +297,9 @@ impl Reader<'_> {
             max_output: output.transpose()?,
             prices: get("prices").map_or(Ok(Prices::default()), |e| self.prices(e))?,
             headers: get("headers").map_or(Ok(Vec::new()), |e| self.headers(e))?,
+            form: get("form")
+                .map(|entry| self.value(entry, |n| word(n, &FORMS)))
+                .transpose()?,
             completed: None,
         })
     }

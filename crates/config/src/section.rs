@@ -406,7 +406,7 @@ const ROLLING: [(&str, Rolling); 2] = [
     ("segments", Rolling::Segments),
 ];
 
-const FORMS: [(&str, AnswerForm); 2] = [
+pub(crate) const FORMS: [(&str, AnswerForm); 2] = [
     ("fields", AnswerForm::Fields),
     ("sections", AnswerForm::Sections),
 ];

@@ -7,6 +7,7 @@ use std::sync::Arc;
 use conspectus_config::Model;
 use conspectus_providers::{AnthropicMessages, BuildError, Endpoint, Key, OpenAiChat, Secret};
 
+use conspectus::core::policy::AnswerForm;
 use conspectus::{ChatModel, Format};
 
 /// Whose API is spoken.
@@ -126,6 +127,8 @@ pub(super) struct Place {
     pub(super) base_url: String,
     key: Key,
     headers: Vec<(String, Secret)>,
+    /// What it can be asked for, where its owner says.
+    form: Option<AnswerForm>,
 }
 
 impl Place {
@@ -167,6 +170,7 @@ impl Place {
             base_url,
             key,
             headers,
+            form: model.form,
         })
     }
 
@@ -212,6 +216,7 @@ impl Place {
             base_url: said.unwrap_or(api.base_url()).to_owned(),
             key,
             headers: Vec::new(),
+            form: None,
         })
     }
 
@@ -236,6 +241,9 @@ impl Place {
     /// Whether the model can surely be held to a JSON schema. Elsewhere sections are asked for, which every model
     /// can write.
     pub(super) fn takes_schema(&self) -> bool {
+        if let Some(form) = self.form {
+            return form == AnswerForm::Fields;
+        }
         let old = ["gpt-3", "gpt-4-", "o1-mini", "o1-preview", "chatgpt-"];
         self.api == Api::OpenAi
             && self.is_its_providers()

@@ -98,7 +98,14 @@ fn conversation(out: &mut String, one: &ConversationResult, file: &FileResult, s
         before_and_after(out, std::slice::from_ref(one), file);
     }
     out.push_str(&super::asked::asked(one.asked.iter(), style));
-    if let Some(failure) = &one.failure {
+    // What a model said last is told already, with its name.
+    let passed_over = one.asked.iter().flat_map(|asked| &asked.passed_over);
+    let told = passed_over.map(|passed| &passed.failure).next_back();
+    if let Some(failure) = one
+        .failure
+        .as_ref()
+        .filter(|failure| told != Some(*failure))
+    {
         let _ = writeln!(out, "{} {}", style.red("failure:"), plain(failure));
     }
     for reason in &one.reasons {

@@ -296,7 +296,10 @@ fn models(models: &[Model], run: &ModelProfile) -> String {
         table.row([
             model.name.to_string(),
             format!("{provider}/{}", model.model),
-            model.window.map_or_else(|| "window ?".to_owned(), number),
+            model
+                .profile()
+                .window
+                .map_or_else(|| "window ?".to_owned(), number),
             about.join(", "),
         ]);
     }

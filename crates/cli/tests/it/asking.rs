@@ -592,6 +592,20 @@ fn several_conversations_of_a_file_are_added_up() {
 }
 
 #[test]
+fn a_model_that_is_held_to_a_schema_fills_in_fields() {
+    let place = Place::with(&["openai.json"]);
+    let fields = json!({"goal": SUMMARY, "state": [], "decisions": [], "artefacts": [], "open_work": [], "next_steps": [], "open_questions": []});
+    let server = HttpServer::always(answer(&fields.to_string(), "stop"));
+    let url = server.url();
+    let file = format!("models:\n  - {{name: main, base_url: '{url}/v1', form: fields}}\n");
+    place.write("config.yaml", file.as_bytes());
+    let ran = place.asking(&["compact", "openai.json", "-c", "config.yaml"], &[]);
+    assert!(server.asked()[0].body.contains("json_schema"));
+    ran.says("written by main")
+        .says("| The user omar_davis_3817");
+}
+
+#[test]
 fn the_environment_says_where_openai_and_its_key_are() {
     let place = Place::with(&["openai.json"]);
     let server = HttpServer::always(good());

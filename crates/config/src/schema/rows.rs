@@ -321,6 +321,11 @@ pub(super) const MODEL_ROWS: &[Row] = &[
         Kind::Headers,
         "Further headers of each request; $NAME for what is secret.",
     ),
+    (
+        "form",
+        Kind::WordsOrNull(&["fields", "sections"]),
+        "fields: its server holds it to a JSON schema; sections: it does not.",
+    ),
 ];
 
 pub(super) const PRICE_ROWS: &[Row] = &[
