@@ -357,7 +357,8 @@ impl Scene<'_> {
         let is_valid = |at: &usize| {
             let usage = branch.view(*at).usage.as_ref();
             let under = self.reports.get(&branch.path()[*at]);
-            usage.is_some_and(|u| u.input > 0) && under == Some(&id)
+            let is_asked = under == Some(&id) || (under.is_some() && self.sent_under.contains(&id));
+            usage.is_some_and(|u| u.input > 0) && is_asked
         };
         let anchors: Vec<usize> = (from..branch.len()).rev().filter(is_valid).collect();
         let anchors = Some(anchors).filter(|_| policy.usage == UsageRule::Anchor);

@@ -55,6 +55,8 @@ pub(super) struct Scene<'a> {
     came_late: bool,
     /// Under which record a report of usage came.
     pub(super) reports: BTreeMap<NodeId, Option<RecordId>>,
+    /// Records that were in force when a request was sent: what comes later may answer it.
+    pub(super) sent_under: BTreeSet<Option<RecordId>>,
     pub(super) last: Option<Last>,
     pub(super) shortened: Shortened,
 }
@@ -121,6 +123,7 @@ impl Scene<'_> {
             automatic: 0,
             came_late: false,
             reports: BTreeMap::new(),
+            sent_under: BTreeSet::new(),
             last: None,
             shortened: Shortened::default(),
             rng,
@@ -280,6 +283,7 @@ impl Scene<'_> {
         let decision = self.thread.before_call(now, &routes, self.src);
         if matches!(decision, Decision::Send(_)) {
             self.thread.sent(now);
+            self.sent_under.insert(self.thread.active().map(|r| r.id));
         }
         if let Decision::Start(..) = &decision {
             self.may_start(&size)?;
