@@ -20,7 +20,7 @@ const FIRST_WAIT_MS: Millis = 1_000;
 /// This part of the model's window is kept free: counts are estimates, and a request over it is lost.
 const SPARE: u64 = 5;
 /// What the frame of a document and the words that ask for a better answer take at most.
-const OVERHEAD_TOKENS: u64 = 64;
+const OVERHEAD_TOKENS: u64 = 96;
 /// No chunk is made smaller than this.
 const LEAST_CHUNK_TOKENS: u64 = 256;
 

@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::form;
+use super::prompt;
 use super::transcript::EARLIER;
 use crate::digest::{EntityKind, entities, words};
 use crate::effect::{Finish, Refusal, Reply};
@@ -45,6 +46,8 @@ pub fn accept<'g>(
 ) -> Result<String, Refusal> {
     let text = without_thoughts(reply.text.trim());
     match reply.finish {
+        // A loop has no end of its own: what is wrong with it is not the limit.
+        Finish::Length if repeats_itself(text) => return Err(Refusal::Echo),
         Finish::Length => return Err(Refusal::CutOff),
         Finish::Refused => return Err(Refusal::Refused),
         Finish::ToolCalls if text.is_empty() => return Err(Refusal::ToolCall),
@@ -62,14 +65,20 @@ pub fn accept<'g>(
     if is_unrelated(text, given) {
         return Err(Refusal::Unrelated);
     }
-    if !as_fields {
-        return Ok(text.to_owned());
-    }
-    match form::rendered(text) {
-        Some(text) => Ok(text),
-        // A server that ignores the schema: a note in sections is as good.
-        None if !text.starts_with(['{', '`', '[']) => Ok(text.to_owned()),
-        None => Err(Refusal::NotTheForm),
+    let written = match as_fields {
+        true => match form::rendered(text) {
+            Some(text) => text,
+            // A server that ignores the schema: a note in sections is as good.
+            None if !text.starts_with(['{', '`', '[']) => text.to_owned(),
+            None => return Err(Refusal::NotTheForm),
+        },
+        false => text.to_owned(),
+    };
+    let own = prompt::without_ours(&written);
+    match own.is_empty() && !written.is_empty() {
+        // Nothing but what it was told.
+        true => Err(Refusal::Echo),
+        false => Ok(own.into_owned()),
     }
 }
 
@@ -249,6 +258,7 @@ mod tests {
             "总是同样的话，没有新的内容。".repeat(20),
         ] {
             check(&text, Finish::Stop, Err(Refusal::Echo));
+            check(&text, Finish::Length, Err(Refusal::Echo));
         }
         let list: String = (0..40)
             .map(|n| format!("- file {n}.rs: edited\n"))

@@ -10,4 +10,4 @@ mod transcript;
 pub use accept::accept;
 pub use fidelity::{Checked, Fidelity, check};
 pub use prompt::{Ask, instruction};
-pub use transcript::{CLOSE, Chunk, OPEN, Passage, chunks, document, is_silent, passages};
+pub use transcript::{ASK, CLOSE, Chunk, OPEN, Passage, chunks, document, is_silent, passages};
