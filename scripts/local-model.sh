@@ -2,9 +2,9 @@
 # Compacts a few real sessions by a small model that runs here, through the same crates that everybody uses, and prints
 # what was asked, answered, accepted and refused. Needs the shared data with its folder `model`:
 #   CONSPECTUS_SHARED=/path/to/shared scripts/local-model.sh [smollm2|qwen-0.5b|qwen-1.5b] [option=value…]
-# Models are kept in CONSPECTUS_MODEL_CACHE. Options go to the program: tokens=2500 (of each session), output=250.
-# CONSPECTUS_LLAMA_SERVER=yes builds llama-server first (13 minutes); it is used where it is already in the cache. Only
-# it takes a JSON schema and tells cached tokens. Otherwise the server is server.mjs over node-llama-cpp.
+# Models are kept in CONSPECTUS_MODEL_CACHE. Options go to the program: tokens=3000 (of each session), output=500.
+# A llama-server in the cache is used; otherwise the server is local-model/server.mjs over node-llama-cpp. Both hold the
+# model to a JSON schema and tell cached tokens. `sections` as an option asks for free text.
 # CONSPECTUS_RUN=rolling runs the comparison of docs/real-models.md instead. One thread: on a shared machine two wait
 # for each other. A URL of a server that is up already can be given as CONSPECTUS_MODEL_URL.
 set -euo pipefail
@@ -27,18 +27,16 @@ cargo build --quiet -p conspectus-judge --bin "$run"
 server=
 end() { [ -z "$server" ] || kill "$server" 2>/dev/null || true; }
 trap end EXIT
-options=("$@")
+options=(schema "$@")
 url=${CONSPECTUS_MODEL_URL:-}
 if [ -z "$url" ]; then
     model=$("$shared/model/get-model" "$name")
     port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
     url="http://127.0.0.1:$port"
     llama="$CONSPECTUS_MODEL_CACHE/llama-server"
-    [ "${CONSPECTUS_LLAMA_SERVER:-}" != yes ] || llama=$("$shared/model/get-server")
     log="$CONSPECTUS_MODEL_CACHE/$name.log"
     if [ -x "$llama" ]; then
         "$llama" -m "$model" --host 127.0.0.1 --port "$port" -c 8192 -t "$threads" -np 1 --no-webui >"$log" 2>&1 &
-        options+=(schema)
     else
         node="$CONSPECTUS_MODEL_CACHE/node"
         if [ ! -d "$node/node_modules/node-llama-cpp" ]; then
@@ -46,8 +44,8 @@ if [ -z "$url" ]; then
             npm --prefix "$node" install --silent --omit=optional --ignore-scripts \
                 node-llama-cpp@3.21.1 @node-llama-cpp/linux-x64@3.21.1 >&2
         fi
-        sed "s/hreads:2/hreads:$threads/g" "$shared/model/server.mjs" >"$node/server.mjs"
-        node "$node/server.mjs" "$model" "$port" 8192 >"$log" 2>&1 &
+        cp scripts/local-model/server.mjs "$node/server.mjs"
+        node "$node/server.mjs" "$model" "$port" 8192 "$threads" >"$log" 2>&1 &
     fi
     server=$!
     tries=120

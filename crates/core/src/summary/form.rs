@@ -12,7 +12,9 @@ pub const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"requi
 /// What the instruction says about the fields, in place of the list of sections.
 pub const FIELDS: &str = "\n\nReply with one JSON object: \
 `goal` (text), and the lists `state`, `decisions`, `artefacts`, `open_work`, `next_steps`, `open_questions`, \
-each item one short sentence. An empty list says that there is nothing.";
+each item one short sentence. `state` says what was done and what was found out; `decisions` also what the user chose and prefers; \
+`artefacts` holds every name, identifier, path, date, amount and number that may be needed again, each with what it is. \
+An empty list says that there is nothing.";
 
 /// A filled-in summary.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -25,6 +27,12 @@ struct Form {
     open_work: Vec<String>,
     next_steps: Vec<String>,
     open_questions: Vec<String>,
+}
+
+/// Whether a rendered form says no more than the goal: small models leave all lists empty, which is as good as no
+/// summary of anything but a few words.
+pub fn is_goal_only(rendered: &str) -> bool {
+    rendered.starts_with("## Goal") && rendered.matches("\n## ").count() == 0
 }
 
 /// The text of a reply that was to be a form: rendered by code if it is one. `None`: it is not, or nothing

@@ -22,6 +22,7 @@ fn main() -> anyhow::Result<()> {
     for arg in rest {
         match arg.split_once('=') {
             _ if arg == "schema" => setup.takes_schema = true,
+            _ if arg == "sections" => setup.takes_schema = false,
             Some(("tokens", n)) => tokens = n.parse()?,
             Some(("output", n)) => {
                 setup.max_output = n.parse()?;

@@ -24,6 +24,7 @@ fn main() -> anyhow::Result<()> {
     for arg in rest {
         match arg.split_once('=') {
             _ if arg == "schema" => setup.takes_schema = true,
+            _ if arg == "sections" => setup.takes_schema = false,
             _ if arg == "rewrite" => ways = vec![Rolling::Rewrite],
             _ if arg == "segments" => ways = vec![Rolling::Segments],
             Some(("rounds", n)) => rounds = n.parse()?,

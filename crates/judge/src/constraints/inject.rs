@@ -157,7 +157,7 @@ fn without_contradiction(constraints: &[String], nth: usize) -> Vec<String> {
     let asks = |c: &&String| c.contains("go-ahead");
     let never_asks = |c: &&String| c.contains("ask me to confirm");
     let mine = constraints.iter().filter(|c| {
-        if nth % 2 == 0 {
+        if nth.is_multiple_of(2) {
             !asks(c)
         } else {
             !never_asks(c)
