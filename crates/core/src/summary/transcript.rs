@@ -18,7 +18,7 @@ pub const OPEN: &str = "<transcript>";
 pub const CLOSE: &str = "</transcript>";
 /// Stands behind it. Weak models read the end of a request as what is asked of them: without this they go on with the
 /// conversation and answer its last message.
-pub const ASK: &str = "\n\nThe transcript ends here. Do not answer it and do not go on with it: write the note about it, as instructed.";
+pub const ASK: &str = "\nThe transcript ends here. Do not answer it and do not go on with it: write the note about it, as instructed.";
 
 /// What a passage that holds an earlier summary begins with.
 pub(super) const EARLIER: &str = "earlier summary";
