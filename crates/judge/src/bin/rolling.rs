@@ -1,5 +1,5 @@
 //! Ten chained compactions by a real model, once with `rolling: rewrite` and once with `segments`: what of the first
-//! five rounds is still in the summary?
+//! half of the rounds is still in the summary?
 //!
 //! `rolling URL MODEL [schema] [rounds=10] [round=1500] [output=300] [cap=800] [rewrite|segments] FILE[#CONVERSATION]…`
 #![expect(clippy::print_stdout, reason = "a program for people")]
@@ -27,6 +27,7 @@ fn main() -> anyhow::Result<()> {
             _ if arg == "sections" => setup.takes_schema = false,
             _ if arg == "rewrite" => ways = vec![Rolling::Rewrite],
             _ if arg == "segments" => ways = vec![Rolling::Segments],
+            Some(("retries", n)) => setup.max_retries = n.parse()?,
             Some(("rounds", n)) => rounds = n.parse()?,
             Some(("round", n)) => round = n.parse()?,
             Some(("output", n)) => setup.max_output = n.parse()?,
@@ -78,7 +79,7 @@ fn print(rolled: &Rolled) {
     }
     let told = |(n, of): (usize, usize)| format!("{n} of {of}");
     println!(
-        "\nkey names of rounds 1-5: {}; needed after the last round: {}; names of later rounds: {}\n\n{}\n",
+        "\nkey names of the first half: {}; needed after the last round: {}; names of later rounds: {}\n\n{}\n",
         told(rolled.key),
         told(rolled.needed),
         told(rolled.late),

@@ -15,9 +15,6 @@ use conspectus::{Conversation, Options, Outcome, Policy, Sources, Thread};
 use super::names::{names, share};
 use super::run::{Setup, once};
 
-/// After this round what was said is early.
-const EARLY: usize = 5;
-
 /// One round.
 #[derive(Clone, Debug)]
 pub struct Round {
@@ -42,7 +39,7 @@ pub struct Round {
 pub struct Rolled {
     /// The rounds.
     pub rounds: Vec<Round>,
-    /// Of the names that first came up in the early rounds and were said twice or by the user: in the last summary, of all.
+    /// Of the names that came up in the first half of the rounds and were said twice or by the user: in the last summary, of all.
     pub key: (usize, usize),
     /// Of those that the user or the assistant writes again after the last round.
     pub needed: (usize, usize),
@@ -85,7 +82,11 @@ pub async fn roll(
                 .tokens(counter.message(view, conversation))
                 .min(round_tokens / 2);
             thread.append([view.clone()], src);
-            let said = if round < EARLY { &mut early } else { &mut late };
+            let said = if round < rounds / 2 {
+                &mut early
+            } else {
+                &mut late
+            };
             said.add(view, conversation);
             if tokens >= round_tokens {
                 break;
