@@ -72,7 +72,12 @@ pub(super) fn without_ours(text: &str) -> Cow<'_, str> {
         let line = line.trim_matches(|c: char| c.is_whitespace() || "-*•.".contains(c));
         line.len() >= OURS_BYTES && task.contains(&line.to_lowercase())
     };
-    if !text.lines().any(is_ours) {
+    without_lines(text, is_ours)
+}
+
+/// `text` without lines that are `dropped`, and without headings that have nothing under them then.
+pub(crate) fn without_lines(text: &str, dropped: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    if !text.lines().any(&dropped) {
         return text.into();
     }
     let mut kept: Vec<&str> = Vec::new();
@@ -86,7 +91,7 @@ pub(super) fn without_ours(text: &str) -> Cow<'_, str> {
             was_cut = false;
         }
         match line {
-            Some(line) if is_ours(line) => was_cut = true,
+            Some(line) if dropped(line) => was_cut = true,
             Some(line) => kept.push(line),
             None => {}
         }
