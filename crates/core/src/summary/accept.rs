@@ -69,7 +69,7 @@ pub fn accept<'g>(
     if is_echo {
         return Err(Refusal::Echo);
     }
-    if is_unrelated(text, given.clone()) {
+    if is_question_back(text) && is_long(given.clone()) || is_unrelated(text, given.clone()) {
         return Err(Refusal::Unrelated);
     }
     let written = match as_fields {
@@ -183,6 +183,11 @@ fn quotes(given: &str, text: &str) -> bool {
         .is_some_and(|line| !line.starts_with(EARLIER))
 }
 
+/// A short word to the user instead of a note: "What shall I do next?"
+fn is_question_back(text: &str) -> bool {
+    text.len() < TELLING_BYTES && !text.starts_with(['#', '{']) && text.ends_with(['?', '？'])
+}
+
 /// It names nothing that its source names and uses none of its words.
 fn is_unrelated<'g>(text: &str, given: impl Iterator<Item = &'g str> + Clone) -> bool {
     if text.len() < TELLING_BYTES {
@@ -227,6 +232,7 @@ fn long_words(text: &str, each: &mut dyn FnMut(u64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::ASK;
 
     fn reply(text: &str, finish: Finish) -> Reply {
         Reply {
@@ -333,9 +339,10 @@ mod tests {
         );
     }
 
-    /// A model of half a billion parameters wrote this.
+    /// Models of a tenth and of half a billion parameters wrote this.
     #[test]
     fn the_instruction_once_more_is_no_summary() {
+        check(ASK, Finish::Stop, Err(Refusal::Echo));
         check(
             "## Goal\nto check the status\n## Decisions\nchoices made and their reasons, options ruled out\n\
             ## Next steps\nwhat was about to be done, in order\n\
@@ -343,6 +350,16 @@ mod tests {
             Finish::Stop,
             Err(Refusal::Echo),
         );
+    }
+
+    /// A model of a tenth of a billion parameters wrote this.
+    #[test]
+    fn a_question_back_is_no_summary_of_much() {
+        let back = reply("I'm ready to help. What's the next step?", Finish::Stop);
+        let of = |given: &str| accept(&back, [given].into_iter(), false).map(|_| ());
+        assert_eq!(of("user: hello\n"), Ok(()));
+        let long = "user: one thing and another, and there is more to tell\n".repeat(50);
+        assert_eq!(of(&long), Err(Refusal::Unrelated));
     }
 
     #[test]

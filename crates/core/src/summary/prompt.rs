@@ -3,6 +3,7 @@
 use std::borrow::Cow;
 
 use super::form;
+use super::transcript::ASK;
 use crate::effect::Refusal;
 
 const TASK: &str = "You write the hand-over note of a conversation between a user and an assistant that works with tools. \
@@ -67,7 +68,7 @@ const OURS_BYTES: usize = 20;
 /// `text` without lines that only say the instruction again, and without headings that have nothing under them then:
 /// weak models fill a section that they have nothing for with what was asked of it.
 pub(super) fn without_ours(text: &str) -> Cow<'_, str> {
-    let task = TASK.to_lowercase();
+    let task = [TASK, form::FIELDS, CONTINUES, ASK].concat().to_lowercase();
     let is_ours = |line: &str| {
         let line = line.trim_matches(|c: char| c.is_whitespace() || "-*•.".contains(c));
         line.len() >= OURS_BYTES && task.contains(&line.to_lowercase())
