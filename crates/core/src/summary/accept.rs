@@ -27,6 +27,8 @@ const SPEAKERS: [&str; 8] = [
 const WINDOW_CHARS: usize = 12;
 /// A shorter reply may be what it was given, word for word: of little there is little to sum up.
 const ECHO_BYTES: usize = 2_000;
+/// There is more in so many bytes than a goal or a question.
+const LONG_BYTES: usize = 1_000;
 /// A text with fewer bytes in lines that somebody said is no retelling.
 const RETOLD_BYTES: usize = 500;
 /// A shorter reply need not name anything.
@@ -94,7 +96,7 @@ pub fn accept<'g>(
 
 /// There is more in it than a goal.
 fn is_long<'g>(given: impl Iterator<Item = &'g str>) -> bool {
-    given.map(str::len).sum::<usize>() >= ECHO_BYTES
+    given.map(str::len).sum::<usize>() >= LONG_BYTES
 }
 
 /// Without the reasoning that some servers leave in the text, in front of the answer.
