@@ -19,7 +19,7 @@ use crate::effect::Route;
 use crate::policy::{Policy, Preset, Strategy, WindowSource};
 
 /// What the frame of a document and the words that ask for a better answer take at most.
-pub(crate) const OVERHEAD_TOKENS: u64 = 64;
+pub(crate) const OVERHEAD_TOKENS: u64 = 96;
 
 /// What decided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -164,13 +164,11 @@ impl Spelling {
         let messages = json!([{"role": "user", "content": user}]);
         request.insert("messages".into(), messages);
         request.insert("stream".into(), json!(self.stream));
-        let schema = call.schema.as_deref().filter(|_| self.schema);
-        if let Some(schema) = schema.and_then(|s| serde_json::from_str::<Value>(s).ok()) {
-            let format = json!({"format": {"type": "json_schema", "schema": schema}});
-            request.insert("output_config".into(), format);
-        }
         request.extend(self.fields.clone());
-        Value::Object(request).to_string().into_bytes()
+        let schema = call.schema.as_deref().filter(|_| self.schema);
+        let format = schema
+            .map(|schema| format!(r#"{{"format":{{"type":"json_schema","schema":{schema}}}}}"#));
+        body::with_format(request, "output_config", format)
     }
 }
 

@@ -137,14 +137,10 @@ impl Spelling {
         if self.stream {
             request.insert("stream_options".into(), json!({"include_usage": true}));
         }
-        let schema = call.schema.as_deref().filter(|_| self.schema);
-        if let Some(schema) = schema.and_then(|s| serde_json::from_str::<Value>(s).ok()) {
-            let named = json!({"name": "summary", "strict": true, "schema": schema});
-            let format = json!({"type": "json_schema", "json_schema": named});
-            request.insert("response_format".into(), format);
-        }
         request.extend(self.fields.clone());
-        Value::Object(request).to_string().into_bytes()
+        let schema = call.schema.as_deref().filter(|_| self.schema);
+        let format = schema.map(|schema| format!(r#"{{"type":"json_schema","json_schema":{{"name":"summary","strict":true,"schema":{schema}}}}}"#));
+        body::with_format(request, "response_format", format)
     }
 
     fn extended(&self, bytes: &[u8], max_output_tokens: u64) -> Result<Vec<u8>, Failure> {

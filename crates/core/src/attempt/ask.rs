@@ -1,5 +1,6 @@
 //! What one call of a model is given, and what its reply comes to.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Attempt;
@@ -136,7 +137,7 @@ impl Attempt {
             self.reasons.push(Reason::Overridden(checked.overridden));
         }
         match self.first_segments(src) {
-            Some(before) => [&before.text, "\n\n", checked.text.as_str()].concat(),
+            Some(before) => behind(&before.text, &checked.text),
             None => checked.text,
         }
     }
@@ -245,5 +246,34 @@ impl Attempt {
             .map(|passage| passage.0.as_ref())
             .chain([chunk]);
         summary::accept(reply, given, self.asks_fields(&work.route))
+    }
+}
+
+/// A segment behind those that stay, without what they say already: weak models say the goal each time.
+fn behind(before: &str, segment: &str) -> String {
+    let said: BTreeSet<&str> = before.lines().map(str::trim).collect();
+    let is_said = |line: &str| {
+        !line.trim().is_empty() && !line.starts_with('#') && said.contains(line.trim())
+    };
+    match summary::without_lines(segment, is_said).as_ref() {
+        "" => before.to_owned(),
+        new => [before, "\n\n", new].concat(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_says_only_what_is_new() {
+        let before = "## Goal\nBook it\n## State\n- asked";
+        let check = |segment, expect: &str| assert_eq!(behind(before, segment), expect);
+        check("## Goal\nBook it", before);
+        check(
+            "## Goal\nBook it\n## State\n- asked\n- paid",
+            &format!("{before}\n\n## State\n- paid"),
+        );
+        check("## State\n- paid", &format!("{before}\n\n## State\n- paid"));
     }
 }

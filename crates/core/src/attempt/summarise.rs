@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::{Attempt, Phase};
-use crate::effect::{CallNumber, Effect, Event, Failure, Input, Millis, Refusal, Reply, Route};
+use crate::effect::{
+    CallNumber, Effect, Event, Failure, Finish, Input, Millis, Refusal, Reply, Route,
+};
 use crate::id::Ident;
 use crate::outcome::Reason;
 use crate::parity;
@@ -280,8 +282,9 @@ impl Attempt {
                 }
             }
             Err(refusal) => {
-                // What is wrong and too long is first of all too long.
+                // What is wrong and too long is first of all too long, unless it never came to its end.
                 let failure = match refusal {
+                    _ if reply.finish == Finish::Length => None,
                     Refusal::Echo | Refusal::Unrelated => self.judge(&reply.text, src).err(),
                     _ => None,
                 };

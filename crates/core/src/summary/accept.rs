@@ -4,6 +4,7 @@
 use std::collections::BTreeSet;
 
 use super::form;
+use super::prompt;
 use super::transcript::EARLIER;
 use crate::digest::{EntityKind, entities, words};
 use crate::effect::{Finish, Refusal, Reply};
@@ -26,6 +27,10 @@ const SPEAKERS: [&str; 8] = [
 const WINDOW_CHARS: usize = 12;
 /// A shorter reply may be what it was given, word for word: of little there is little to sum up.
 const ECHO_BYTES: usize = 2_000;
+/// There is more in so many bytes than a goal or a question.
+const LONG_BYTES: usize = 1_000;
+/// A text with fewer bytes in lines that somebody said is no retelling.
+const RETOLD_BYTES: usize = 500;
 /// A shorter reply need not name anything.
 const TELLING_BYTES: usize = 400;
 /// A source with fewer names does not oblige a summary to name one.
@@ -45,6 +50,10 @@ pub fn accept<'g>(
 ) -> Result<String, Refusal> {
     let text = without_thoughts(reply.text.trim());
     match reply.finish {
+        // A loop has no end of its own: what is wrong with it is not the limit.
+        Finish::Length if repeats_itself(text) || is_retold(text, given.clone()) => {
+            return Err(Refusal::Echo);
+        }
         Finish::Length => return Err(Refusal::CutOff),
         Finish::Refused => return Err(Refusal::Refused),
         Finish::ToolCalls if text.is_empty() => return Err(Refusal::ToolCall),
@@ -56,21 +65,38 @@ pub fn accept<'g>(
     if is_markup(text) {
         return Err(Refusal::Markup);
     }
-    if repeats_itself(text) || given.clone().any(|given| is_copy(text, given)) {
+    let is_echo = repeats_itself(text)
+        || is_retold(text, given.clone())
+        || given.clone().any(|given| is_copy(text, given));
+    if is_echo {
         return Err(Refusal::Echo);
     }
-    if is_unrelated(text, given) {
+    if is_question_back(text) && is_long(given.clone()) || is_unrelated(text, given.clone()) {
         return Err(Refusal::Unrelated);
     }
-    if !as_fields {
-        return Ok(text.to_owned());
+    let written = match as_fields {
+        true => match form::rendered(text) {
+            Some(text) if form::is_goal_only(&text) && is_long(given) => {
+                return Err(Refusal::NotTheForm);
+            }
+            Some(text) => text,
+            // A server that ignores the schema: a note in sections is as good.
+            None if !text.starts_with(['{', '`', '[']) => text.to_owned(),
+            None => return Err(Refusal::NotTheForm),
+        },
+        false => text.to_owned(),
+    };
+    let own = prompt::without_ours(&written);
+    // Hardly anything but what it was told.
+    match own.len() * 2 < written.len() {
+        true => Err(Refusal::Echo),
+        false => Ok(own.into_owned()),
     }
-    match form::rendered(text) {
-        Some(text) => Ok(text),
-        // A server that ignores the schema: a note in sections is as good.
-        None if !text.starts_with(['{', '`', '[']) => Ok(text.to_owned()),
-        None => Err(Refusal::NotTheForm),
-    }
+}
+
+/// There is more in it than a goal.
+fn is_long<'g>(given: impl Iterator<Item = &'g str>) -> bool {
+    given.map(str::len).sum::<usize>() >= LONG_BYTES
 }
 
 /// Without the reasoning that some servers leave in the text, in front of the answer.
@@ -124,6 +150,27 @@ fn is_copy(text: &str, given: &str) -> bool {
         && (quotes(given, text) || lines().filter(|l| told(l)).count() * 2 > lines().count())
 }
 
+/// Most of it is whole lines of the messages, whatever stands between them: a conversation told once more under a
+/// heading. Lines of an earlier summary may come back, as may a few of what somebody said.
+fn is_retold<'g>(text: &str, given: impl Iterator<Item = &'g str>) -> bool {
+    let mut said = BTreeSet::new();
+    for given in given {
+        let mut is_said = false;
+        for line in given.lines() {
+            if SPEAKERS.iter().any(|who| line.starts_with(who)) {
+                is_said = !line.starts_with(EARLIER);
+            }
+            if is_said {
+                said.insert(line.trim());
+            }
+        }
+    }
+    let lines = || text.lines().map(str::trim);
+    let size = |lines: &mut dyn Iterator<Item = &str>| lines.map(str::len).sum::<usize>();
+    let retold = size(&mut lines().filter(|line| said.contains(line)));
+    retold >= RETOLD_BYTES && retold * 3 > size(&mut lines()) * 2
+}
+
 /// Whether `text` stands in what somebody said. An earlier summary in front of it, or the rest of one at the
 /// beginning of a chunk, is nobody's.
 fn quotes(given: &str, text: &str) -> bool {
@@ -136,6 +183,11 @@ fn quotes(given: &str, text: &str) -> bool {
     before
         .find(|line| begins(line))
         .is_some_and(|line| !line.starts_with(EARLIER))
+}
+
+/// A short word to the user instead of a note: "What shall I do next?"
+fn is_question_back(text: &str) -> bool {
+    text.len() < TELLING_BYTES && !text.starts_with(['#', '{']) && text.ends_with(['?', '？'])
 }
 
 /// It names nothing that its source names and uses none of its words.
@@ -182,6 +234,7 @@ fn long_words(text: &str, each: &mut dyn FnMut(u64)) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::summary::ASK;
 
     fn reply(text: &str, finish: Finish) -> Reply {
         Reply {
@@ -239,6 +292,18 @@ mod tests {
         assert_eq!(form("## Goal\nPort it"), Ok("## Goal\nPort it".into()));
         assert_eq!(form(r#"{"goal":"Port"#), Err(Refusal::NotTheForm));
         assert_eq!(form("{}"), Err(Refusal::NotTheForm));
+        let long = "user: one thing and another, and there is more to tell\n".repeat(50);
+        let of_much = |text: &str| {
+            accept(
+                &reply(text, Finish::Stop),
+                [long.as_str()].into_iter(),
+                true,
+            )
+        };
+        let goal = r#"{"goal":"Port it","state":[],"artefacts":[]}"#;
+        assert_eq!(form(goal), Ok("## Goal\nPort it".into()));
+        assert_eq!(of_much(goal), Err(Refusal::NotTheForm));
+        assert!(of_much(r#"{"goal":"Port it","state":["begun"]}"#).is_ok());
     }
 
     #[test]
@@ -249,6 +314,7 @@ mod tests {
             "总是同样的话，没有新的内容。".repeat(20),
         ] {
             check(&text, Finish::Stop, Err(Refusal::Echo));
+            check(&text, Finish::Length, Err(Refusal::Echo));
         }
         let list: String = (0..40)
             .map(|n| format!("- file {n}.rs: edited\n"))
@@ -273,6 +339,58 @@ mod tests {
             accept(&part, [talk.as_str()].into_iter(), false),
             Err(Refusal::Echo)
         );
+    }
+
+    /// Models of a tenth and of half a billion parameters wrote this.
+    #[test]
+    fn the_instruction_once_more_is_no_summary() {
+        check(ASK, Finish::Stop, Err(Refusal::Echo));
+        check(
+            "## Goal\nto check the status\n## Decisions\nchoices made and their reasons, options ruled out\n\
+            ## Next steps\nwhat was about to be done, in order\n\
+            ## Open questions\nwhat is pending or waits for an answer, and whose",
+            Finish::Stop,
+            Err(Refusal::Echo),
+        );
+    }
+
+    /// A model of a tenth of a billion parameters wrote this.
+    #[test]
+    fn a_question_back_is_no_summary_of_much() {
+        let back = reply("I'm ready to help. What's the next step?", Finish::Stop);
+        let of = |given: &str| accept(&back, [given].into_iter(), false).map(|_| ());
+        assert_eq!(of("user: hello\n"), Ok(()));
+        let long = "user: one thing and another, and there is more to tell\n".repeat(50);
+        assert_eq!(of(&long), Err(Refusal::Unrelated));
+    }
+
+    #[test]
+    fn a_conversation_told_once_more_under_a_heading_is_no_summary() {
+        let said = "user: I want to fly from New York to Seattle on May 20th.\n\
+            assistant: I need some details first.\n\
+            1. Trip type: is it a one-way or a round trip?\n\
+            2. Which cabin would you prefer: basic economy, economy or business?\n\
+            3. Passengers: the first name, the last name and the date of birth of each.\n\
+            4. Please confirm how you want to pay, by card or by certificate.\n\
+            user: My user id is mia_li_3668, it is only me, and I take economy.\n\
+            assistant calls get_user_details: {\"user_id\":\"mia_li_3668\"}\n\
+            result: {\"name\":\"Mia Li\",\"address\":\"975 Sunset Drive\",\"zip\":\"78750\"}\n\
+            assistant: Thank you. A flight at six in the morning costs 239 dollars.\n";
+        let check = |text: &str, given: &str, finish, expect: Result<(), Refusal>| {
+            let got = accept(&reply(text, finish), [given].into_iter(), false);
+            assert_eq!(got.map(|_| ()), expect, "{text}");
+        };
+        let again = format!("## Goal\nTo book a flight.\n{said}");
+        let as_list = again
+            .replace("user: ", "- ")
+            .replace("assistant", "- the")
+            .replace("result: ", "- ");
+        check(&again, said, Finish::Stop, Err(Refusal::Echo));
+        check(&again, said, Finish::Length, Err(Refusal::Echo));
+        // The summary so far may come back, and a few lines of what was said.
+        let earlier = format!("{EARLIER}: {as_list}");
+        check(&as_list, &earlier, Finish::Stop, Ok(()));
+        check(&said[..400], said, Finish::Stop, Ok(()));
     }
 
     #[test]

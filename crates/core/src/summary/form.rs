@@ -1,6 +1,7 @@
 //! A summary as named fields: where a model can be held to a JSON schema, filling in fields is what it does
 //! best. Code writes the text, so the sections are always the same and always closed.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
@@ -12,7 +13,9 @@ pub const SCHEMA: &str = r#"{"type":"object","additionalProperties":false,"requi
 /// What the instruction says about the fields, in place of the list of sections.
 pub const FIELDS: &str = "\n\nReply with one JSON object: \
 `goal` (text), and the lists `state`, `decisions`, `artefacts`, `open_work`, `next_steps`, `open_questions`, \
-each item one short sentence. An empty list says that there is nothing.";
+each item one short sentence. `state` says what was done and what was found out; `decisions` also what the user chose and prefers; \
+`artefacts` holds every name, identifier, path, date, amount and number that may be needed again, each with what it is. \
+An empty list says that there is nothing.";
 
 /// A filled-in summary.
 #[derive(Debug, Default, PartialEq, Eq, Deserialize)]
@@ -27,12 +30,18 @@ struct Form {
     open_questions: Vec<String>,
 }
 
+/// Whether a rendered form says no more than the goal: small models leave all lists empty, which is as good as no
+/// summary of anything but a few words.
+pub fn is_goal_only(rendered: &str) -> bool {
+    rendered.starts_with("## Goal") && rendered.matches("\n## ").count() == 0
+}
+
 /// The text of a reply that was to be a form: rendered by code if it is one. `None`: it is not, or nothing
-/// stands in it.
+/// stands in it, or the same few sentences in one field after the other.
 pub fn rendered(reply: &str) -> Option<String> {
     let form: Form = serde_json::from_str(unfenced(reply)).ok()?;
     let text = form.render();
-    (!text.is_empty()).then_some(text)
+    (!text.is_empty() && !form.repeats_itself()).then_some(text)
 }
 
 impl Form {
@@ -48,6 +57,32 @@ impl Form {
         section(&mut out, "Open questions", &self.open_questions, "- ");
         out.truncate(out.trim_end().len());
         out
+    }
+}
+
+/// A form with fewer bytes may say things twice.
+const REPEATS_BYTES: usize = 160;
+
+impl Form {
+    /// Two fifths of it and more stood there before.
+    fn repeats_itself(&self) -> bool {
+        let lists = [
+            &self.state,
+            &self.decisions,
+            &self.artefacts,
+            &self.open_work,
+            &self.next_steps,
+            &self.open_questions,
+        ];
+        let items = [&self.goal].into_iter().chain(lists.into_iter().flatten());
+        let (mut said, mut all, mut again) = (BTreeSet::new(), 0, 0);
+        for item in items.map(|item| item.trim()) {
+            all += item.len();
+            if !said.insert(item) {
+                again += item.len();
+            }
+        }
+        all >= REPEATS_BYTES && again * 5 >= all * 2
     }
 }
 
@@ -102,6 +137,16 @@ mod tests {
         check("The goal was to port it.", None);
         check("{\"goal\":\"cut off", None);
         check(r#"{"goal":["not","text"]}"#, None);
+    }
+
+    /// A model of half a billion parameters wrote this.
+    #[test]
+    fn one_sentence_in_every_field_is_no_summary() {
+        let ask = "To assist you with booking a flight, I'll need your user ID. Could you please provide that?";
+        let form = format!(
+            r#"{{"goal":"Book a flight from New York to Seattle","state":["{ask}"],"decisions":["{ask}"],"next_steps":["{ask}"]}}"#
+        );
+        check(&form, None);
     }
 
     #[test]

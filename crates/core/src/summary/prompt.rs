@@ -1,6 +1,9 @@
 //! What a summariser is told. The words are ours; the sections follow what a successor needs to go on.
 
+use std::borrow::Cow;
+
 use super::form;
+use super::transcript::ASK;
 use crate::effect::Refusal;
 
 const TASK: &str = "You write the hand-over note of a conversation between a user and an assistant that works with tools. \
@@ -66,4 +69,73 @@ pub fn instruction(ask: &Ask<'_>) -> String {
         ));
     }
     text
+}
+
+/// A line of the instruction that is shorter may be a line of a summary by chance.
+const OURS_BYTES: usize = 20;
+
+/// `text` without lines that only say the instruction again, and without headings that have nothing under them then:
+/// weak models fill a section that they have nothing for with what was asked of it.
+pub(super) fn without_ours(text: &str) -> Cow<'_, str> {
+    let task = [TASK, form::FIELDS, CONTINUES, ASK].concat().to_lowercase();
+    let is_ours = |line: &str| {
+        let line = line.trim_matches(|c: char| c.is_whitespace() || "-*•.".contains(c));
+        line.len() >= OURS_BYTES && task.contains(&line.to_lowercase())
+    };
+    without_lines(text, is_ours)
+}
+
+/// `text` without lines that are `dropped`, and without headings that have nothing under them then.
+pub(crate) fn without_lines(text: &str, dropped: impl Fn(&str) -> bool) -> Cow<'_, str> {
+    if !text.lines().any(&dropped) {
+        return text.into();
+    }
+    let mut kept: Vec<&str> = Vec::new();
+    let mut was_cut = false;
+    for line in text.lines().map(Some).chain([None]) {
+        if was_cut && line.is_none_or(|line| line.starts_with('#')) {
+            while kept.last().is_some_and(|last| last.trim().is_empty()) {
+                kept.pop();
+            }
+            kept.pop_if(|last| last.starts_with('#'));
+            was_cut = false;
+        }
+        match line {
+            Some(line) if dropped(line) => was_cut = true,
+            Some(line) => kept.push(line),
+            None => {}
+        }
+    }
+    kept.join("\n").trim().to_owned().into()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, expect: &str) {
+        assert_eq!(without_ours(text), expect, "{text:?}");
+    }
+
+    #[test]
+    fn what_only_says_the_instruction_again_goes() {
+        check("## Goal\nPort it", "## Goal\nPort it");
+        check(
+            "## Goal\nPort it\n\n## Open questions\n- What is pending or waits for an answer, and whose",
+            "## Goal\nPort it",
+        );
+        check(
+            "## Decisions\n- Choices made and their reasons, options ruled out.\n\n## State\n- done",
+            "## State\n- done",
+        );
+        check(
+            "## Next steps\n- what was about to be done, in order\n- run the tests",
+            "## Next steps\n- run the tests",
+        );
+        check(
+            "what the user wants, in the user's words where wording matters",
+            "",
+        );
+    }
 }

@@ -16,6 +16,9 @@ use crate::window::Branch;
 pub const OPEN: &str = "<transcript>";
 /// Closes it.
 pub const CLOSE: &str = "</transcript>";
+/// Stands behind it. Weak models read the end of a request as what is asked of them: without this they go on with the
+/// conversation and answer its last message.
+pub const ASK: &str = "\nThe transcript ends here. Do not answer it and do not go on with it: write the note about it, as instructed.";
 
 /// What a passage that holds an earlier summary begins with.
 pub(super) const EARLIER: &str = "earlier summary";
@@ -244,7 +247,7 @@ fn largest_fitting(text: &str, max_tokens: u64, size: &impl Fn(&str) -> u64) -> 
 
 /// The document that a chunk is sent as.
 pub fn document(chunk: &Chunk) -> String {
-    [OPEN, "\n", &chunk.text, CLOSE].concat()
+    [OPEN, "\n", &chunk.text, CLOSE, ASK].concat()
 }
 
 /// Angle brackets and ampersands as entities: data cannot close its block.

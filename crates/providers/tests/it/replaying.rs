@@ -20,7 +20,7 @@ use crate::api::{APIS, Api, Says, block_on};
 
 /// A request of the API with tools and markers, as its client sent it last.
 fn document(api: Api) -> Document {
-    let long = "turn the valve a little. ".repeat(40);
+    let long = "turn the valve a little. ".repeat(20);
     let turns: Vec<String> = (0..12)
         .map(|n| {
             let role = ["user", "assistant"][n % 2];
@@ -160,7 +160,7 @@ fn a_reply_that_calls_a_tool_is_no_summary() {
 fn what_cannot_be_replayed_is_told() {
     let [openai, anthropic] = APIS;
     let log = || {
-        let long = "turn the valve a little. ".repeat(40);
+        let long = "turn the valve a little. ".repeat(20);
         let line = |n: usize| {
             let kind = ["user", "assistant"][n % 2];
             let parent = n

@@ -7,7 +7,7 @@ use conspectus_core::effect::{CallNumber, Finish, Route, SummaryInput, SummaryRe
 use conspectus_core::id::Ident;
 use conspectus_core::policy::{Fidelity, Rolling, SummaryPolicy};
 use conspectus_core::projection::Projection;
-use conspectus_core::summary::{CLOSE, OPEN};
+use conspectus_core::summary::{ASK, CLOSE, OPEN};
 use conspectus_core::thread::Sources;
 
 /// What one call was given.
@@ -85,7 +85,7 @@ impl Reading {
     fn document(&mut self, system: &str, document: &str) -> Given {
         let inside = document
             .strip_prefix(OPEN)
-            .and_then(|d| d.strip_suffix(CLOSE));
+            .and_then(|d| d.strip_suffix(ASK)?.strip_suffix(CLOSE));
         let inside = inside.unwrap_or_else(|| {
             self.broken
                 .push("26: the transcript has no frame".to_owned());
