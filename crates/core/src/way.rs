@@ -225,21 +225,21 @@ mod tests {
             // its window
             (
                 policy(Auto, own, Some(PRICES), window),
-                route(None, true, 60_464),
+                route(None, true, 60_496),
                 sizes,
                 warm,
                 (true, Why::Price),
             ),
             (
                 policy(Auto, own, Some(PRICES), window),
-                route(None, true, 60_463),
+                route(None, true, 60_495),
                 sizes,
                 warm,
                 (false, Why::TooLarge),
             ),
             (
                 policy(Replay, own, Some(PRICES), window),
-                route(None, true, 60_463),
+                route(None, true, 60_495),
                 sizes,
                 warm,
                 (false, Why::TooLarge),
@@ -248,7 +248,7 @@ mod tests {
                 policy(Auto, own, Some(PRICES), window),
                 route(None, true, 200_000),
                 Sizes {
-                    conversation: 97_536,
+                    conversation: 97_504,
                     ..sizes
                 },
                 warm,
@@ -258,7 +258,7 @@ mod tests {
                 policy(Auto, own, Some(PRICES), window),
                 route(None, true, 200_000),
                 Sizes {
-                    conversation: 97_537,
+                    conversation: 97_505,
                     ..sizes
                 },
                 warm,

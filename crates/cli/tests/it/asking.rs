@@ -594,7 +594,7 @@ fn several_conversations_of_a_file_are_added_up() {
 #[test]
 fn a_model_that_is_held_to_a_schema_fills_in_fields() {
     let place = Place::with(&["openai.json"]);
-    let fields = json!({"goal": SUMMARY, "state": [], "decisions": [], "artefacts": [], "open_work": [], "next_steps": [], "open_questions": []});
+    let fields = json!({"goal": SUMMARY, "state": ["flight HAT001 is booked"], "decisions": [], "artefacts": [], "open_work": [], "next_steps": [], "open_questions": []});
     let server = HttpServer::always(answer(&fields.to_string(), "stop"));
     let url = server.url();
     let file = format!("models:\n  - {{name: main, base_url: '{url}/v1', form: fields}}\n");

@@ -235,7 +235,12 @@ impl Scene<'_> {
         let stayed = calls == 0 && earlier == Some(summary);
         let policy = &self.thread.policy().summary;
         if !stayed && !reading.made(&summary.text, policy, earlier.map(|e| e.text.as_ref())) {
-            return Err(format!("27: {:?} is not what the model said", summary.text));
+            return Err(format!(
+                "27: {:?} is not what the model said: {} behind {earlier:?}, {:?}",
+                summary.text,
+                reading.said(),
+                policy.rolling
+            ));
         }
         if let Some(earlier) = earlier.filter(|_| !stayed)
             && !reading.has_read(earlier.text.trim_end())

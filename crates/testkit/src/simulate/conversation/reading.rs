@@ -113,7 +113,14 @@ impl Reading {
 
     /// A partial result was accepted.
     pub(super) fn accepted(&mut self, key: Ident, text: &Arc<str>, origins: &mut Origins) {
-        let same = |reply: &&(Arc<str>, Finish, CallNumber)| reply.0 == *text;
+        // Lines that only say the instruction again are left out of what is accepted.
+        let same = |reply: &&(Arc<str>, Finish, CallNumber)| {
+            let mut said = reply.0.lines();
+            reply.0 == *text
+                || text
+                    .lines()
+                    .all(|line| said.any(|l| l.trim() == line.trim()))
+        };
         let good = |finish| matches!(finish, Finish::Stop | Finish::ToolCalls);
         let made = self.replies.iter().filter(same).filter(|r| good(r.1));
         let calls: Vec<CallNumber> = made.map(|r| r.2).collect();
@@ -174,11 +181,24 @@ impl Reading {
         policy: &SummaryPolicy,
         earlier: Option<&str>,
     ) -> bool {
-        let mut summary = summary;
-        if policy.rolling == Rolling::Segments
-            && let Some(rest) = earlier.and_then(|e| summary.strip_prefix(e)?.strip_prefix("\n\n"))
+        let (mut summary, mut is_segment) = (summary, false);
+        let stays = policy.rolling == Rolling::Segments;
+        if let Some(rest) = earlier
+            .filter(|_| stays)
+            .and_then(|e| summary.strip_prefix(e.trim_end()))
         {
-            summary = rest;
+            // A segment that says nothing new is none.
+            if rest.trim().is_empty() {
+                return true;
+            }
+            if let Some(rest) = rest.strip_prefix("\n\n") {
+                summary = rest;
+                is_segment = true;
+            }
+        }
+        // Lines are left out: what the summary so far says is not said again.
+        if is_segment && self.says_lines(summary) {
+            return true;
         }
         match policy.fidelity {
             Fidelity::Off => self.is_made(summary),
@@ -187,11 +207,21 @@ impl Reading {
                 self.is_made(&said.join("\n")) || self.is_made(summary)
             }
             // Lines are left out, and what the log shows takes the place of others.
-            Fidelity::Cut => summary.lines().all(|line| {
-                let line = without_notes(line);
-                line.starts_with("- ") || self.accepted.iter().any(|part| part.contains(line))
-            }),
+            Fidelity::Cut => self.says_lines(summary),
         }
+    }
+
+    /// The accepted texts, for a message.
+    pub(super) fn said(&self) -> String {
+        format!("{:?}", self.accepted)
+    }
+
+    /// Each line stands in an accepted text, or is what the log shows in place of one.
+    fn says_lines(&self, summary: &str) -> bool {
+        summary.lines().all(|line| {
+            let line = without_notes(line);
+            line.starts_with("- ") || self.accepted.iter().any(|part| part.contains(line))
+        })
     }
 
     fn is_made(&self, summary: &str) -> bool {
