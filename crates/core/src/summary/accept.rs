@@ -76,7 +76,7 @@ pub fn accept<'g>(
     }
     let written = match as_fields {
         true => match form::rendered(text) {
-            Some(text) if form::is_goal_only(&text) && is_long(given) => {
+            Some(text) if form::is_goal_only(&text) && is_long(given.clone()) => {
                 return Err(Refusal::NotTheForm);
             }
             Some(text) => text,
@@ -87,8 +87,9 @@ pub fn accept<'g>(
         false => text.to_owned(),
     };
     let own = prompt::without_ours(&written);
-    // Hardly anything but what it was told.
-    match own.len() * 2 < written.len() {
+    // Hardly anything but what it was told, and nothing that somebody said.
+    let quotes = |given: &str| given.lines().any(|l| l.len() > 8 && own.contains(l.trim()));
+    match own.len() * 2 < written.len() && !given.clone().any(quotes) {
         true => Err(Refusal::Echo),
         false => Ok(own.into_owned()),
     }

@@ -362,8 +362,7 @@ impl Scene<'_> {
         let is_valid = |at: &usize| {
             let usage = branch.view(*at).usage.as_ref();
             let under = self.reports.get(&branch.path()[*at]);
-            let is_asked = under == Some(&id) || (under.is_some() && self.sent_under.contains(&id));
-            usage.is_some_and(|u| u.input > 0) && is_asked
+            usage.is_some_and(|u| u.input > 0) && under == Some(&id)
         };
         let anchors: Vec<usize> = (from..branch.len()).rev().filter(is_valid).collect();
         let anchors = Some(anchors).filter(|_| policy.usage == UsageRule::Anchor);
@@ -396,7 +395,10 @@ impl Scene<'_> {
         };
         if !holds {
             let expect = anchors.first().map_or(unanchored, |at| from_report(*at));
-            return Err(format!("21: {} tokens, {expect} expected", size.tokens));
+            return Err(format!(
+                "21: {} tokens ({}, reported: {}, unanchored {unanchored}), {expect} expected of {anchors:?}",
+                size.tokens, size.offset, size.reported
+            ));
         }
         Ok(())
     }

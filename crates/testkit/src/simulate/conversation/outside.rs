@@ -73,6 +73,7 @@ pub(super) struct Outside<'a, 's> {
     pub(super) origins: &'s mut Origins,
     /// Under which record a report of usage came.
     pub(super) reports: &'s mut BTreeMap<NodeId, Option<RecordId>>,
+    pub(super) sent_under: &'s mut Option<Option<RecordId>>,
     pub(super) story: &'s mut Story,
     pub(super) events: Vec<Event>,
     pub(super) calls: usize,
@@ -206,8 +207,8 @@ impl Outside<'_, '_> {
         let seen = self.thread.branch().len();
         let record = self.thread.active().map(|r| r.id);
         let nodes = self.thread.append(views, self.src);
-        self.reports
-            .extend(nodes.into_iter().map(|node| (node, record)));
+        let branch = self.thread.branch();
+        super::scene::asked_under(self.reports, self.sent_under, branch, &nodes, record);
         let delta = self.thread.delta(seen);
         self.late_answers |= !delta.answered.is_empty();
         agenda.tell(now + self.rng.below(30) as u64, Input::Appended(delta));

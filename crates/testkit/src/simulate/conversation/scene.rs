@@ -11,7 +11,8 @@ use conspectus_core::outcome::{Outcome, Report};
 use conspectus_core::patch::Patch;
 use conspectus_core::projection::Projection;
 use conspectus_core::thread::{Decision, Fixed, Manual, Recovery, Sources, Thread};
-use conspectus_core::view::{MessageView, Texts};
+use conspectus_core::view::{MessageView, Role, Texts};
+use conspectus_core::window::Branch;
 
 use super::checks::{Last, Lenient};
 use super::outside::{Outside, Running};
@@ -55,8 +56,8 @@ pub(super) struct Scene<'a> {
     came_late: bool,
     /// Under which record a report of usage came.
     pub(super) reports: BTreeMap<NodeId, Option<RecordId>>,
-    /// Records that were in force when a request was sent: what comes later may answer it.
-    pub(super) sent_under: BTreeSet<Option<RecordId>>,
+    /// The record in force when the request was sent that is not answered yet.
+    pub(super) sent_under: Option<Option<RecordId>>,
     pub(super) last: Option<Last>,
     pub(super) shortened: Shortened,
 }
@@ -123,7 +124,7 @@ impl Scene<'_> {
             automatic: 0,
             came_late: false,
             reports: BTreeMap::new(),
-            sent_under: BTreeSet::new(),
+            sent_under: None,
             last: None,
             shortened: Shortened::default(),
             rng,
@@ -268,8 +269,14 @@ impl Scene<'_> {
             let views: Vec<_> = self.upcoming.drain(..count).collect();
             let record = self.thread.active().map(|r| r.id);
             let nodes = self.thread.append(views, self.src);
-            self.reports
-                .extend(nodes.into_iter().map(|node| (node, record)));
+            let branch = self.thread.branch();
+            asked_under(
+                &mut self.reports,
+                &mut self.sent_under,
+                branch,
+                &nodes,
+                record,
+            );
             self.settled = false;
             self.automatic = 0;
         }
@@ -283,7 +290,7 @@ impl Scene<'_> {
         let decision = self.thread.before_call(now, &routes, self.src);
         if matches!(decision, Decision::Send(_)) {
             self.thread.sent(now);
-            self.sent_under.insert(self.thread.active().map(|r| r.id));
+            self.sent_under = Some(self.thread.active().map(|r| r.id));
         }
         if let Decision::Start(..) = &decision {
             self.may_start(&size)?;
@@ -394,6 +401,7 @@ impl Scene<'_> {
             reading: Reading::default(),
             origins: &mut self.origins,
             reports: &mut self.reports,
+            sent_under: &mut self.sent_under,
             story: &mut self.story,
             events: Vec::new(),
             calls: 0,
@@ -571,4 +579,33 @@ fn one_start_one_stop(events: &[Event], outcome: Outcome) -> Checked {
         ));
     }
     Ok(())
+}
+
+/// Under which record each of the appended messages was asked for: what was in force when its request was sent, and for
+/// further pieces of a reply what holds for the first.
+pub(super) fn asked_under(
+    reports: &mut BTreeMap<NodeId, Option<RecordId>>,
+    sent: &mut Option<Option<RecordId>>,
+    branch: &Branch,
+    nodes: &[NodeId],
+    active: Option<RecordId>,
+) {
+    for node in nodes {
+        let Some(at) = branch.position(*node) else {
+            continue;
+        };
+        let view = branch.view(at);
+        let before = at.checked_sub(1);
+        let goes_on = view.reply.is_some()
+            && before.is_some_and(|before| branch.view(before).reply == view.reply);
+        let first = before
+            .filter(|_| goes_on)
+            .map(|before| branch.path()[before]);
+        let under = match (view.role, first) {
+            (Role::Assistant, Some(first)) => reports.get(&first).copied().unwrap_or(active),
+            (Role::Assistant, None) => sent.take().unwrap_or(active),
+            _ => active,
+        };
+        reports.insert(*node, under);
+    }
 }
