@@ -88,8 +88,9 @@ pub fn accept<'g>(
     };
     let own = prompt::without_ours(&written);
     // Hardly anything but what it was told, and nothing that somebody said.
+    let mut given = given;
     let quotes = |given: &str| given.lines().any(|l| l.len() > 8 && own.contains(l.trim()));
-    match own.len() * 2 < written.len() && !given.clone().any(quotes) {
+    match own.len() * 2 < written.len() && !given.any(quotes) {
         true => Err(Refusal::Echo),
         false => Ok(own.into_owned()),
     }
