@@ -101,22 +101,20 @@ impl Attempt {
     }
 
     /// The summary so far, where it stays and a segment is added: a model wrote it and it leaves room for as
-    /// much again.
-    pub(super) fn first_segments(&self, src: Sources<'_>) -> Option<&Summary> {
+    /// much again; with its size.
+    fn first_segments(&self, src: Sources<'_>) -> Option<(&Summary, u64)> {
         let s = &self.s;
         let before = s.active.as_ref()?.summary.as_ref()?;
         let size = src.counter.tokens(src.counter.text(&before.text));
         let stays = s.policy.summary.rolling == Rolling::Segments
             && matches!(before.author, Author::Model(_))
             && size <= s.policy.summary.max_tokens / 2;
-        stays.then_some(before)
+        stays.then_some((before, size))
     }
 
     /// Tokens that the model's own text may have.
     pub(super) fn room_for_text(&self, src: Sources<'_>) -> u64 {
-        let kept = self.first_segments(src).map_or(0, |before| {
-            src.counter.tokens(src.counter.text(&before.text))
-        });
+        let kept = self.first_segments(src).map_or(0, |(_, size)| size);
         self.s.policy.summary.max_tokens.saturating_sub(kept)
     }
 
@@ -137,7 +135,7 @@ impl Attempt {
             self.reasons.push(Reason::Overridden(checked.overridden));
         }
         match self.first_segments(src) {
-            Some(before) => behind(&before.text, &checked.text),
+            Some((before, _)) => behind(&before.text, &checked.text),
             None => checked.text,
         }
     }

@@ -82,10 +82,7 @@ impl Work {
         let instruction = attempt.instruction(None, &route, 0, src);
         let overhead = src.counter.tokens(src.counter.text(&instruction)) + OVERHEAD_TOKENS;
         let estimated = route.max_input - route.max_input / SPARE;
-        // What a peer trims unasked is how it loses the rest; ours gives all, in no more calls than that takes.
-        let unasked = attempt.s.policy.preset.values().trim_tokens;
-        let trim = summary.trim_tokens.filter(|trim| Some(*trim) != unasked);
-        let most = estimated.min(trim.unwrap_or(u64::MAX));
+        let most = estimated.min(attempt.s.policy.call_cap().unwrap_or(u64::MAX));
         // A peer makes one call of what is left, whatever it holds.
         let most = attempt.s.peer().map_or(most, |_| u64::MAX / 4);
         let most = most << (2 * u32::from(planted(Bug::ChunkTooLarge)));

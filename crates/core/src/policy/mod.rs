@@ -300,6 +300,15 @@ impl Policy {
         self.strict_parity && self.preset != Preset::Default
     }
 
+    /// What one call of the summariser is given at most, beside its window. A preset's own number is how its original
+    /// loses the rest: everything is given, so it would only make more calls, and does not count.
+    pub fn call_cap(&self) -> Option<u64> {
+        let unasked = self.preset.values().trim_tokens;
+        self.summary
+            .trim_tokens
+            .filter(|trim| Some(*trim) != unasked)
+    }
+
     /// The lowest token threshold of the triggers.
     pub fn trigger_tokens(&self) -> Option<u64> {
         self.triggers.iter().filter_map(|t| t.tokens).min()

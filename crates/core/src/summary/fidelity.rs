@@ -4,6 +4,7 @@
 //! Weak models invent paths and say that open work is done. Whoever goes on from the summary cannot check
 //! that: the messages are gone. So code does, before the summary is committed.
 
+use std::cell::OnceCell;
 use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
@@ -70,7 +71,7 @@ pub fn check<'s>(
             continue;
         }
         let strange = known.missing(line);
-        let verdict = claims::judge(line, &section, ledger, &known.texts);
+        let verdict = claims::judge(line, &section, ledger, &|words| known.told(words));
         out.unfounded += u32::try_from(strange.len()).unwrap_or(u32::MAX);
         out.overridden += u32::from(verdict != Verdict::Fine);
         if how == Fidelity::Cut && (!strange.is_empty() || verdict == Verdict::NotShown) {
@@ -113,6 +114,8 @@ fn push(out: &mut String, lines: &mut usize, line: &str) {
 /// What the source holds.
 struct Known<'s> {
     texts: Vec<&'s str>,
+    /// The same in lower case, made when the first claim asks for it.
+    lowered: OnceCell<Vec<String>>,
     names: BTreeSet<String>,
     ledger: String,
 }
@@ -132,6 +135,7 @@ impl<'s> Known<'s> {
         }
         Self {
             texts,
+            lowered: OnceCell::new(),
             names,
             ledger,
         }
@@ -184,6 +188,15 @@ impl<'s> Known<'s> {
             }
             _ => false,
         }
+    }
+
+    /// Whether one of the words, in lower case, stands in the source.
+    fn told(&self, words: &[&str]) -> bool {
+        let lowered = || self.texts.iter().map(|text| text.to_lowercase()).collect();
+        let texts = self.lowered.get_or_init(lowered);
+        texts
+            .iter()
+            .any(|text| words.iter().any(|word| text.contains(word)))
     }
 
     fn says(&self, text: &str) -> bool {

@@ -8,8 +8,6 @@
 mod calibrate;
 mod commit;
 mod decide;
-#[cfg(test)]
-mod economics;
 mod guard;
 mod limits;
 mod live;

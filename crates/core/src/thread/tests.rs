@@ -7,6 +7,8 @@ mod calibration;
 /// Failing calls: who waits, what is tried again, how often.
 mod calls;
 mod corners;
+/// What a cache, prices and caps do to decisions.
+mod economics;
 
 use std::sync::Arc;
 

@@ -1,8 +1,8 @@
-//! Tests: what a cache, prices and caps do to a thread's decisions.
+//! What a cache, prices and caps do to a thread's decisions.
 
 use std::sync::Arc;
 
-use super::*;
+use super::super::*;
 use crate::attempt::Poll;
 use crate::cost::{Change, Warmth};
 use crate::count::Estimator;
