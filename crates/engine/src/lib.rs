@@ -94,6 +94,7 @@ mod model;
 mod partials;
 mod perform;
 mod shortened;
+pub mod store;
 mod text;
 mod units;
 

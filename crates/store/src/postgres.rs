@@ -1,0 +1,1 @@
+//! Threads in PostgreSQL, for many instances of a service.

@@ -1,0 +1,7 @@
+//! What must hold for every store, and what for each of them.
+
+mod contract;
+mod crash;
+mod reload;
+mod sqlite;
+mod support;
