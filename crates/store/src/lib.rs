@@ -55,6 +55,6 @@ mod worker;
 
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
-// pub use postgres::PostgresStore;
+pub use postgres::PostgresStore;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{Failpoint, SqliteOptions, SqliteStore};

@@ -48,7 +48,7 @@ CREATE TABLE once (
     PRIMARY KEY (tenant, thread, key),
     FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
 CREATE TABLE chunk (
-    tenant TEXT NOT NULL, thread TEXT NOT NULL, part BYTES NOT NULL, text TEXT NOT NULL, ms BIGINT NOT NULL,
+    tenant TEXT NOT NULL, thread TEXT NOT NULL, part BYTES NOT NULL, text BYTES NOT NULL, ms BIGINT NOT NULL,
     PRIMARY KEY (tenant, thread, part),
     FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
 CREATE TABLE learnt (

@@ -283,7 +283,12 @@ impl<B: Backend> ThreadStore for Database<B> {
             "SELECT text FROM chunk WHERE tenant = $1 AND thread = $2 AND part = $3",
             [Value::Bytes(part.0.to_vec())],
         );
-        first(self.read(key, kept, |row| Ok(Columns::of(row).text()?.into())))
+        // Bytes, since PostgreSQL's texts cannot hold what a model may write.
+        first(self.read(key, kept, |row| {
+            let text = String::from_utf8(Columns::of(row).bytes()?);
+            let text = text.map_err(|_| StoreError::Damaged("a partial result".to_owned()))?;
+            Ok(text.into())
+        }))
     }
 
     fn cache<'a>(
@@ -297,7 +302,11 @@ impl<B: Backend> ThreadStore for Database<B> {
             key,
             "INSERT INTO chunk (tenant, thread, part, text, ms) VALUES ($1, $2, $3, $4, $5) \
              ON CONFLICT (tenant, thread, part) DO UPDATE SET text = excluded.text, ms = excluded.ms",
-            [Value::Bytes(part.0.to_vec()), text(words), int(now)],
+            [
+                Value::Bytes(part.0.to_vec()),
+                Value::Bytes(words.into()),
+                int(now),
+            ],
         );
         self.on(key, move |_| Ok((vec![kept], ())))
     }

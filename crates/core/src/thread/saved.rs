@@ -222,8 +222,11 @@ impl Thread {
         let (view, units) = (self.branch.view(at), self.branch.units());
         absent.is_missed |= view.results().any(|(part, id)| {
             let call = units.call_of(at, part);
-            let is_sure =
-                |call: &Call| call.at >= absent.until && call.id == *id && !id.as_str().is_empty();
+            // A second answer may be the first one of a call that is not here.
+            let is_sure = |call: &Call| {
+                let is_first = call.answers.first() == Some(&(at, part));
+                is_first && call.at >= absent.until && call.id == *id && !id.as_str().is_empty()
+            };
             !call.is_some_and(is_sure)
         });
     }

@@ -37,7 +37,7 @@ CREATE TABLE once (
     PRIMARY KEY (tenant, thread, key),
     FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
 CREATE TABLE chunk (
-    tenant TEXT NOT NULL, thread TEXT NOT NULL, part BLOB NOT NULL, text TEXT NOT NULL, ms BIGINT NOT NULL,
+    tenant TEXT NOT NULL, thread TEXT NOT NULL, part BLOB NOT NULL, text BLOB NOT NULL, ms BIGINT NOT NULL,
     PRIMARY KEY (tenant, thread, part),
     FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
 CREATE TABLE learnt (

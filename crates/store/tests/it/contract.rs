@@ -9,6 +9,7 @@ use conspectus_core::thread::Learnt;
 use conspectus_core::view::Role;
 use conspectus_store::{MemoryStore, SqliteStore};
 
+use crate::postgres::Database;
 use crate::support::{NO_FENCE, Open, Talk, commit, message, now};
 
 /// Every check with a new store of each kind. Those on disk are opened again by each call of `open`.
@@ -18,6 +19,9 @@ fn every(check: fn(Open<'_>)) {
     let folder = tempfile::tempdir().expect("a folder");
     let path = folder.path().join("threads.db");
     check(&|| Box::new(SqliteStore::open(&path).expect("opened")));
+    if let Some(database) = Database::new() {
+        check(&|| Box::new(database.open()));
+    }
 }
 
 #[test]
@@ -354,10 +358,10 @@ fn partial_results_events_and_limits_are_kept() {
         }
         let part = Ident::of("a chunk");
         assert_eq!(now(store.cached(&key, part)), Ok(None));
-        for text in ["old", "new"] {
+        for text in ["old", "new\0"] {
             assert_eq!(now(store.cache(&key, part, text, 2)), Ok(()));
         }
-        assert_eq!(now(store.cached(&key, part)), Ok(Some("new".into())));
+        assert_eq!(now(store.cached(&key, part)), Ok(Some("new\0".into())));
         assert_eq!(now(store.cached(&other, part)), Ok(None));
         assert_eq!(now(store.emit(&key, "first", 3)), Ok(1));
         let write = Write {

@@ -2,6 +2,7 @@
 
 mod contract;
 mod crash;
+mod postgres;
 mod reload;
 mod sqlite;
 mod support;

@@ -6,6 +6,7 @@ use conspectus_core::count::Estimator;
 use conspectus_store::{MemoryStore, SqliteStore};
 use conspectus_testkit::transcript::{Format, Knobs, Transcript};
 
+use crate::postgres::Database;
 use crate::support::{Talk, now, policy};
 
 /// What opening without what was folded gave.
@@ -81,6 +82,9 @@ fn a_life_in_a_store_goes_on_as_if_it_had_never_been_stored() {
     let folder = tempfile::tempdir().expect("a folder");
     let store = SqliteStore::open(folder.path().join("threads.db")).expect("opened");
     lives(&store, 40..52, &mut seen);
+    if let Some(database) = Database::new() {
+        lives(&database.open(), 52..56, &mut seen);
+    }
     assert!(seen.compactions > 10, "{} compactions", seen.compactions);
     assert!(seen.partial > 10, "{} opened in part", seen.partial);
 }

@@ -1,7 +1,7 @@
 //! A host: a thread of the core with a store behind it.
 
 use std::future::Future;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use conspectus::store::{
     Commit, Lease, NewMessage, StoreError, ThreadKey, ThreadStore, Write, Written, commit_ack,
@@ -18,8 +18,13 @@ use conspectus_testkit::transcript::MemoryTexts;
 
 /// Runs a future of a store to its end.
 pub(crate) fn now<T>(future: impl Future<Output = T>) -> T {
-    let mut runtime = tokio::runtime::Builder::new_current_thread();
-    runtime.build().expect("a runtime").block_on(future)
+    static RUNTIME: OnceLock<tokio::runtime::Runtime> = OnceLock::new();
+    let runtime = RUNTIME.get_or_init(|| {
+        let mut runtime = tokio::runtime::Builder::new_multi_thread();
+        let runtime = runtime.worker_threads(1).enable_all();
+        runtime.build().expect("a runtime")
+    });
+    runtime.block_on(future)
 }
 
 /// Opens the same store again and again.

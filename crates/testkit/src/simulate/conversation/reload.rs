@@ -55,8 +55,15 @@ pub(super) fn in_part(
     }
     part.append(next.iter().cloned(), src);
     if part.is_enough() && !same(&part, grown) {
+        let (is, was) = (part.projection(), grown.projection());
+        let first = is.pieces().zip(was.pieces()).find(|(is, was)| is != was);
+        if let Some((is, was)) = first {
+            return Err(format!(
+                "39: opened without what was folded it shows {is:?}, not {was:?}"
+            ));
+        }
         let other = match () {
-            () if part.projection() != grown.projection() => "request",
+            () if is != was => "end",
             () if part.size(src) != grown.size(src) => "size",
             () if part.checked() != grown.checked() => "validity",
             () => "ledger",
