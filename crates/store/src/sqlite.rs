@@ -148,7 +148,7 @@ impl File {
 
     fn transact<T>(
         &mut self,
-        reads: Vec<Statement>,
+        reads: &[Statement],
         decide: impl FnOnce(Vec<Vec<Row>>) -> Decided<T>,
     ) -> Result<T, StoreError> {
         let path = &self.path;
@@ -164,7 +164,7 @@ impl File {
             .transaction_with_behavior(behavior)
             .map_err(sorry)?;
         let mut rows = Vec::with_capacity(reads.len());
-        for read in &reads {
+        for read in reads {
             rows.push(query(&transaction, read).map_err(sorry)?);
         }
         let (writes, answer) = decide(rows)?;
@@ -199,7 +199,7 @@ impl Backend for Sqlite {
         reads: Vec<Statement>,
         decide: impl FnOnce(Vec<Vec<Row>>) -> Decided<T> + Send + 'static,
     ) -> Stores<'_, T> {
-        self.0.run(move |file| file.transact(reads, decide))
+        self.0.run(move |file| file.transact(&reads, decide))
     }
 }
 

@@ -181,7 +181,7 @@ impl Read {
                 int(self.moves + write.moved.len() as u64),
                 int(self.events + write.events.len() as u64),
                 int(version.0),
-                state.map_or(Ok(Value::Null), |state| json(state))?,
+                state.map_or(Ok(Value::Null), json)?,
                 text(write.meta.as_ref().unwrap_or(&head.meta)),
                 int(ms),
             ],

@@ -25,7 +25,7 @@ impl Database {
             reason = "how a test is told where the server is"
         )]
         let Ok(server) = std::env::var("CONSPECTUS_POSTGRES") else {
-            TOLD.call_once(|| println!("CONSPECTUS_POSTGRES is not set, PostgreSQL left out"));
+            TOLD.call_once(left_out);
             return None;
         };
         let number = NUMBER.fetch_add(1, Ordering::SeqCst);
@@ -57,6 +57,11 @@ impl Drop for Database {
     fn drop(&mut self) {
         self.admin(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
     }
+}
+
+#[expect(clippy::print_stdout, reason = "what is left out is said")]
+fn left_out() {
+    println!("CONSPECTUS_POSTGRES is not set, PostgreSQL left out");
 }
 
 fn on(config: &str, sql: &str) {
