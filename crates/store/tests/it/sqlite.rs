@@ -107,3 +107,19 @@ fn who_waits_too_long_is_told_that_the_store_is_busy() {
     other.execute_batch("COMMIT").expect("ended");
     assert_eq!(now(store.create(&key, "", 1)), Ok(true));
 }
+
+#[test]
+fn damaged_pages_are_told_of() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("threads.db");
+    let key = ThreadKey::new("t", "x");
+    let store = SqliteStore::open(&path).expect("opened");
+    Talk::create(&store, &key).go_on(&store, 3);
+    // Closing it brings everything from the log into the file.
+    drop(store);
+    let mut bytes = std::fs::read(&path).expect("read");
+    bytes[4096..].fill(0xAA);
+    std::fs::write(&path, bytes).expect("written");
+    let read = SqliteStore::open(&path).and_then(|store| now(store.head(&key)));
+    assert!(matches!(read, Err(StoreError::Damaged(_))), "{read:?}");
+}
