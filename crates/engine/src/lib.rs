@@ -149,6 +149,7 @@ mod partials;
 mod perform;
 mod replaying;
 mod shortened;
+pub mod store;
 pub mod telemetry;
 mod text;
 mod units;
