@@ -152,6 +152,7 @@ mod shortened;
 pub mod store;
 pub mod telemetry;
 mod text;
+pub mod threads;
 mod units;
 
 pub use clock::Clock;
