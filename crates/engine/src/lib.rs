@@ -150,6 +150,7 @@ mod perform;
 mod replaying;
 mod shortened;
 pub mod store;
+pub mod terms;
 mod text;
 mod units;
 
