@@ -6,9 +6,10 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 
 use conspectus::store::{
-    Head, Lease, Mark, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey, ThreadStore,
-    Write, Written,
+    Found, Head, Lease, Mark, Rewrite, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey,
+    ThreadStore, Write, Written,
 };
+use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis};
 use conspectus_core::id::{AttemptId, Ident, NodeId, RecordId};
 use conspectus_core::record::Record;
@@ -113,6 +114,44 @@ impl ThreadStore for Faulty {
             Fault::Lost => Err(StoreError::Unreachable("the line is dead".to_owned())),
             _ => written,
         }))
+    }
+
+    fn rewrite<'a>(&'a self, key: &'a ThreadKey, rewrite: Rewrite) -> Stores<'a, Written> {
+        self.note("rewrite");
+        at_once(self.inner.rewrite(key, rewrite))
+    }
+
+    fn expire<'a>(
+        &'a self,
+        tenant: &'a str,
+        before_ms: Millis,
+        limit: u32,
+    ) -> Stores<'a, Vec<Arc<str>>> {
+        at_once(self.inner.expire(tenant, before_ms, limit))
+    }
+
+    fn search<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        terms: &'a Terms,
+        limit: u32,
+    ) -> Stores<'a, Vec<Found>> {
+        at_once(self.inner.search(key, terms, limit))
+    }
+
+    fn preview<'a>(&'a self, key: &'a ThreadKey, name: &'a str) -> Stores<'a, Option<Arc<str>>> {
+        at_once(self.inner.preview(key, name))
+    }
+
+    fn keep_preview<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        name: &'a str,
+        text: &'a str,
+        now: Millis,
+    ) -> Stores<'a, ()> {
+        self.note("keep preview");
+        at_once(self.inner.keep_preview(key, name, text, now))
     }
 
     fn has_record<'a>(

@@ -4,4 +4,5 @@ mod compacting;
 mod faulty;
 mod messages;
 mod moving;
+mod recalling;
 mod world;
