@@ -8,6 +8,8 @@
 //! is then a placeholder. Such a thread is [partial](Thread::is_partial): it takes messages, tells its size and its
 //! request like the whole one, and must be opened whole before it compacts, moves or undoes.
 
+mod purged;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 

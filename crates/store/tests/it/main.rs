@@ -3,6 +3,7 @@
 mod contract;
 mod crash;
 mod postgres;
+mod purge;
 mod reload;
 mod sqlite;
 mod support;

@@ -53,6 +53,28 @@ impl Database {
     }
 }
 
+impl Database {
+    /// All rows of all tables, as text.
+    pub(crate) fn all_rows(&self) -> String {
+        now(async {
+            let connected = tokio_postgres::connect(&self.config(), tokio_postgres::NoTls).await;
+            let (client, connection) = connected.expect("connected");
+            tokio::spawn(connection);
+            let set = "SET bytea_output = 'escape'";
+            client.batch_execute(set).await.expect("executed");
+            let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
+            let mut all = String::new();
+            for table in client.query(tables, &[]).await.expect("read") {
+                let rows = format!("SELECT t::text FROM {} t", table.get::<_, String>(0));
+                for row in client.query(&rows, &[]).await.expect("read") {
+                    all.push_str(&row.get::<_, String>(0));
+                }
+            }
+            all
+        })
+    }
+}
+
 impl Drop for Database {
     fn drop(&mut self) {
         self.admin(&format!("DROP DATABASE {} WITH (FORCE)", self.name));
