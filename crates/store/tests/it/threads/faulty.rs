@@ -16,7 +16,7 @@ use conspectus_core::id::{AttemptId, Ident, NodeId, RecordId};
 use conspectus_core::record::Record;
 use conspectus_core::thread::{HeadChange, Learnt, Limits};
 
-use crate::support::now;
+use crate::support::now as to_end;
 
 /// What happens to a write.
 #[derive(Clone, Debug)]
@@ -138,11 +138,11 @@ impl Faulty {
 
 impl ThreadStore for Faulty {
     fn create<'a>(&'a self, key: &'a ThreadKey, meta: &'a str, now: Millis) -> Stores<'a, bool> {
-        self.answer(move || now(self.inner.create(key, meta, now)))
+        self.answer(move || to_end(self.inner.create(key, meta, now)))
     }
 
     fn delete<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, bool> {
-        self.answer(move || now(self.inner.delete(key)))
+        self.answer(move || to_end(self.inner.delete(key)))
     }
 
     fn list<'a>(
@@ -151,11 +151,11 @@ impl ThreadStore for Faulty {
         after: &'a str,
         limit: u32,
     ) -> Stores<'a, Vec<Arc<str>>> {
-        self.answer(move || now(self.inner.list(tenant, after, limit)))
+        self.answer(move || to_end(self.inner.list(tenant, after, limit)))
     }
 
     fn head<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Option<Head>> {
-        self.answer(move || now(self.inner.head(key)))
+        self.answer(move || to_end(self.inner.head(key)))
     }
 
     fn write<'a>(&'a self, key: &'a ThreadKey, write: Write) -> Stores<'a, Written> {
@@ -171,7 +171,7 @@ impl ThreadStore for Faulty {
         }
         let is_commit = write.commit.is_some();
         self.answer(move || {
-            let written = now(self.inner.write(key, write));
+            let written = to_end(self.inner.write(key, write));
             if let Ok(Written::Done(_)) = written {
                 let what = if is_commit { "commit" } else { "write" };
                 self.note(format!("{what} {types:?}"));
@@ -185,7 +185,7 @@ impl ThreadStore for Faulty {
 
     fn rewrite<'a>(&'a self, key: &'a ThreadKey, rewrite: Rewrite) -> Stores<'a, Written> {
         self.note("rewrite");
-        self.answer(move || now(self.inner.rewrite(key, rewrite)))
+        self.answer(move || to_end(self.inner.rewrite(key, rewrite)))
     }
 
     fn expire<'a>(
@@ -194,7 +194,7 @@ impl ThreadStore for Faulty {
         before_ms: Millis,
         limit: u32,
     ) -> Stores<'a, Vec<Arc<str>>> {
-        self.answer(move || now(self.inner.expire(tenant, before_ms, limit)))
+        self.answer(move || to_end(self.inner.expire(tenant, before_ms, limit)))
     }
 
     fn search<'a>(
@@ -203,11 +203,11 @@ impl ThreadStore for Faulty {
         terms: &'a Terms,
         limit: u32,
     ) -> Stores<'a, Vec<Found>> {
-        self.answer(move || now(self.inner.search(key, terms, limit)))
+        self.answer(move || to_end(self.inner.search(key, terms, limit)))
     }
 
     fn preview<'a>(&'a self, key: &'a ThreadKey, name: &'a str) -> Stores<'a, Option<Arc<str>>> {
-        self.answer(move || now(self.inner.preview(key, name)))
+        self.answer(move || to_end(self.inner.preview(key, name)))
     }
 
     fn keep_preview<'a>(
@@ -218,7 +218,7 @@ impl ThreadStore for Faulty {
         now: Millis,
     ) -> Stores<'a, ()> {
         self.note("keep preview");
-        self.answer(move || now(self.inner.keep_preview(key, name, text, now)))
+        self.answer(move || to_end(self.inner.keep_preview(key, name, text, now)))
     }
 
     fn has_record<'a>(
@@ -228,7 +228,7 @@ impl ThreadStore for Faulty {
         record: RecordId,
     ) -> Stores<'a, bool> {
         self.note("look up");
-        self.answer(move || now(self.inner.has_record(key, attempt, record)))
+        self.answer(move || to_end(self.inner.has_record(key, attempt, record)))
     }
 
     fn messages<'a>(
@@ -238,7 +238,7 @@ impl ThreadStore for Faulty {
         last: NodeId,
     ) -> Stores<'a, Vec<StoredMessage>> {
         self.answer(move || {
-            let found = now(self.inner.messages(key, first, last));
+            let found = to_end(self.inner.messages(key, first, last));
             let count = found.as_ref().map_or(0, Vec::len);
             self.read.fetch_add(count as u64, Ordering::SeqCst);
             found
@@ -250,7 +250,7 @@ impl ThreadStore for Faulty {
         key: &'a ThreadKey,
         native_id: &'a str,
     ) -> Stores<'a, Option<NodeId>> {
-        self.answer(move || now(self.inner.by_native_id(key, native_id)))
+        self.answer(move || to_end(self.inner.by_native_id(key, native_id)))
     }
 
     fn records<'a>(
@@ -259,11 +259,11 @@ impl ThreadStore for Faulty {
         first: RecordId,
         last: RecordId,
     ) -> Stores<'a, Vec<Arc<Record>>> {
-        self.answer(move || now(self.inner.records(key, first, last)))
+        self.answer(move || to_end(self.inner.records(key, first, last)))
     }
 
     fn head_log<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Vec<HeadChange>> {
-        self.answer(move || now(self.inner.head_log(key)))
+        self.answer(move || to_end(self.inner.head_log(key)))
     }
 
     fn acquire<'a>(
@@ -273,12 +273,12 @@ impl ThreadStore for Faulty {
         ttl_ms: Millis,
         now: Millis,
     ) -> Stores<'a, Lease> {
-        self.answer(move || now(self.inner.acquire(key, holder, ttl_ms, now)))
+        self.answer(move || to_end(self.inner.acquire(key, holder, ttl_ms, now)))
     }
 
     fn release<'a>(&'a self, key: &'a ThreadKey, fence: Fence) -> Stores<'a, bool> {
         self.note("release");
-        self.answer(move || now(self.inner.release(key, fence)))
+        self.answer(move || to_end(self.inner.release(key, fence)))
     }
 
     fn mark<'a>(
@@ -288,11 +288,11 @@ impl ThreadStore for Faulty {
         mark: Option<Mark>,
     ) -> Stores<'a, bool> {
         self.note(if mark.is_some() { "mark" } else { "unmark" });
-        self.answer(move || now(self.inner.mark(key, fence, mark)))
+        self.answer(move || to_end(self.inner.mark(key, fence, mark)))
     }
 
     fn cached<'a>(&'a self, key: &'a ThreadKey, part: Ident) -> Stores<'a, Option<Arc<str>>> {
-        self.answer(move || now(self.inner.cached(key, part)))
+        self.answer(move || to_end(self.inner.cached(key, part)))
     }
 
     fn cache<'a>(
@@ -302,14 +302,14 @@ impl ThreadStore for Faulty {
         text: &'a str,
         now: Millis,
     ) -> Stores<'a, ()> {
-        self.answer(move || now(self.inner.cache(key, part, text, now)))
+        self.answer(move || to_end(self.inner.cache(key, part, text, now)))
     }
 
     fn emit<'a>(&'a self, key: &'a ThreadKey, event: &'a str, now: Millis) -> Stores<'a, u64> {
         let value: serde_json::Value = serde_json::from_str(event).expect("events are JSON");
         let name = value["event"]["name"].as_str().or(value["type"].as_str());
         self.note(format!("emit {}", name.unwrap_or("?")));
-        self.answer(move || now(self.inner.emit(key, event, now)))
+        self.answer(move || to_end(self.inner.emit(key, event, now)))
     }
 
     fn events<'a>(
@@ -318,11 +318,11 @@ impl ThreadStore for Faulty {
         after: u64,
         limit: u32,
     ) -> Stores<'a, Vec<StoredEvent>> {
-        self.answer(move || now(self.inner.events(key, after, limit)))
+        self.answer(move || to_end(self.inner.events(key, after, limit)))
     }
 
     fn limits<'a>(&'a self, tenant: &'a str) -> Stores<'a, Limits> {
-        self.answer(move || now(self.inner.limits(tenant)))
+        self.answer(move || to_end(self.inner.limits(tenant)))
     }
 
     fn learn<'a>(
@@ -332,6 +332,6 @@ impl ThreadStore for Faulty {
         model: &'a str,
         learnt: Learnt,
     ) -> Stores<'a, ()> {
-        self.answer(move || now(self.inner.learn(tenant, endpoint, model, learnt)))
+        self.answer(move || to_end(self.inner.learn(tenant, endpoint, model, learnt)))
     }
 }

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use super::world::{World, everywhere, human, json as message, one, said, talk};
 
-fn call(id: &str, tool: &str, args: Value) -> Value {
+fn call(id: &str, tool: &str, args: &Value) -> Value {
     json!({"type": "ai", "content": "", "id": format!("c{id}"),
         "tool_calls": [{"name": tool, "args": args, "id": id, "type": "tool_call"}]})
 }
@@ -88,16 +88,16 @@ fn what_was_overtaken_says_so() {
             threads.create(key, CreateThread::default()).await.expect("made");
             let messages = [
                 json!({"type": "human", "content": "Always write in British English.", "id": "rule"}),
-                call("1", "read_file", json!({"path": "src/valve.rs"})),
+                call("1", "read_file", &json!({"path": "src/valve.rs"})),
                 result("1", "fn turn() {}"),
-                call("2", "read_file", json!({"path": "src/boiler.rs"})),
+                call("2", "read_file", &json!({"path": "src/boiler.rs"})),
                 result("2", "fn heat() {}"),
-                call("3", "weather", json!({"city": "Oslo"})),
+                call("3", "weather", &json!({"city": "Oslo"})),
                 result("3", "rain"),
                 json!({"type": "human", "content": "From now on write in American English.", "id": "other"}),
-                call("4", "edit_file", json!({"path": "src/valve.rs", "old": "turn", "new": "spin"})),
+                call("4", "edit_file", &json!({"path": "src/valve.rs", "old": "turn", "new": "spin"})),
                 result("4", "ok"),
-                call("5", "weather", json!({"city": "Oslo"})),
+                call("5", "weather", &json!({"city": "Oslo"})),
                 result("5", "sun"),
             ];
             let append = Append {
