@@ -8,25 +8,30 @@ use crate::validity::Invalid;
 
 // ---- weaknesses: ours does not have them, strict_parity does
 
-#[test]
-fn a5_a9_4_b7_3_no_answer_without_its_call() {
-    let first = [
+/// Calls and answers that interleave, and a user who speaks between answers.
+pub(super) const INTERLEAVED: [&[&str]; 2] = [
+    &[
         "u go x400",
         "a x90",
         "a call c1",
         "a call c2",
         "t c1 x",
         "t c2 y",
-    ];
-    let second = [
+    ],
+    &[
         "u go x400",
         "a call c1 call c2",
         "t c1 x",
         "u wait",
         "t c2 y",
-    ];
+    ],
+];
+
+#[test]
+fn a5_a9_4_b7_3_no_answer_without_its_call() {
+    let [first, second] = INTERLEAVED;
     for preset in [Preset::Langchain, Preset::Deerflow] {
-        for (lines, keep, call, answer) in [(&first[..], 2, 2, 4), (&second[..], 2, 1, 4)] {
+        for (lines, keep, call, answer) in [(first, 2, 2, 4), (second, 2, 1, 4)] {
             let options = asks(preset, tokens(90_000), keep);
             let mut theirs = Peer::with(&strict(options.clone()), lines);
             let kept = theirs.planned();
@@ -366,7 +371,7 @@ fn b7_5_no_trimming_can_be_asked_for() {
 }
 
 /// A summary of 8,000 characters, and where it is shown.
-fn shown_of_a_long_one(options: Options) -> (Outcome, usize) {
+pub(super) fn shown_of_a_long_one(options: Options) -> (Outcome, usize) {
     let mut peer = Peer::with(
         &Options {
             max_summary_tokens: Some(2_500),
