@@ -297,6 +297,39 @@ fn thinking_behind_a_summary() {
     }
 }
 
+/// The same for limits at every rendering: what the open turn thought behind a result holds it back.
+#[test]
+fn thinking_behind_limits_at_every_rendering() {
+    for ends_open in [false, true] {
+        let document = thoughtful(ends_open);
+        let request = CompactRequest::command(Options {
+            prune: PruneOption {
+                when: Some(PruneWhen::Always),
+                max_result_chars: Some(600),
+                keep_recent_results: Some(1),
+                ..PruneOption::default()
+            },
+            ..Options::default()
+        });
+        let conversation = &document.conversations()[0];
+        let opened = open_thread(conversation, &request).expect("sane options");
+        let sent = sent(&document, &opened.thread.projection());
+        let text = sent["messages"].to_string();
+        let is_left = |n: &usize| text.contains(&thought(*n).to_string());
+        let left: Vec<usize> = (0..12).filter(is_left).collect();
+        // The first thought stands before the first result.
+        let (expect, cuts) = match ends_open {
+            true => ((0..11).collect(), 0),
+            false => (vec![0], 5),
+        };
+        assert_eq!(
+            (left, text.matches("left out").count()),
+            (expect, cuts),
+            "{text}"
+        );
+    }
+}
+
 /// A reply that was cut off while it thought holds nothing else.
 #[test]
 fn a_reply_of_thinking_alone_leaves_no_empty_message() {
