@@ -168,6 +168,7 @@ pub mod project;
 pub mod projection;
 pub mod prune;
 pub mod ranges;
+mod reasoning;
 pub mod record;
 pub mod redact;
 pub mod summary;
