@@ -2,13 +2,15 @@
 //! before it. A change waits while it would break the reasoning of the turn that is open, which must be sent as it was
 //! written; afterwards the reasoning behind the change goes with it.
 
+use serde::{Deserialize, Serialize};
+
 use super::{Sources, Thread};
 use crate::reasoning::{calls, is_bound, without_reasoning};
 use crate::unit::Pos;
 use crate::view::Role;
 
 /// What is known of the messages after the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Bound {
     /// Messages that are sent with signed reasoning, ascending.
     signed: Vec<Pos>,

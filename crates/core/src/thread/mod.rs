@@ -367,10 +367,14 @@ impl Thread {
             let input = usage.input;
             self.annotate(node, |view| view.usage = Some(usage));
             let under = *self.reports.entry(node).or_insert(self.active);
-            let measures = at >= self.frozen.end && under == self.active;
-            self.anchor = Some(at).filter(|_| measures);
+            let says_something = input > 0 || planted(Bug::EmptyReport);
+            let measures = at >= self.frozen.end && under == self.active && says_something;
             if measures {
+                self.anchor = Some(at);
                 self.told(at, input);
+            } else if self.anchor == Some(at) {
+                // It said something else before.
+                self.anchor = self.newest_report();
             }
             let is_valid = self.takes_report(at);
             self.scale.reported(&self.branch, at, is_valid);
