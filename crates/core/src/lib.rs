@@ -169,6 +169,7 @@ pub mod projection;
 pub mod prune;
 pub mod ranges;
 mod reasoning;
+pub mod recall;
 pub mod record;
 pub mod redact;
 pub mod summary;

@@ -429,6 +429,11 @@ impl Thread {
         &self.history
     }
 
+    /// Parts that were shortened after the record in force.
+    pub(crate) fn live_patches(&self) -> &Patches {
+        &self.live_patches
+    }
+
     /// The record in force.
     pub fn active(&self) -> Option<&Arc<Record>> {
         self.active.and_then(|id| self.record(id))

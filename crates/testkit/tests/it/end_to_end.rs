@@ -1,12 +1,15 @@
 //! From the bytes of a request to the bytes of the next one, judged by the providers' rules: pictures that are sent
 //! once, old ones that are left out, and signed reasoning behind a change.
 
+use std::collections::BTreeSet;
+
 use conspectus::{
     CompactRequest, Compaction, Document, Embedded, Format, OpenOptions, Outcome, RenderContext,
     compact, open_thread,
 };
 use conspectus_core::policy::{Clause, KeepOption, Options, PruneOption, PruneWhen, TriggerOption};
 use conspectus_core::projection::Projection;
+use conspectus_core::prune::find_reference;
 use conspectus_wire::valid;
 use serde_json::{Value, json};
 
@@ -363,6 +366,61 @@ fn a_reply_of_thinking_alone_leaves_no_empty_message() {
     );
     assert_eq!(done.report.outcome, Outcome::Compacted);
     assert!(!sent.to_string().contains("signature"), "{sent}");
+}
+
+/// E7: every reference in the request that is sent leads back to all that it stands for.
+#[test]
+fn what_was_cut_is_read_back_by_its_reference() {
+    let mut scene = Scene::new(Format::Anthropic);
+    scene.user("Watch the valve.", Some(&picture(9)));
+    scene.reply("Yes.");
+    let noise = |n: u8| format!("minute {n}: {}", "steam and noise. ".repeat(900));
+    for n in 0..5u8 {
+        scene.look(&noise(n), &picture(n));
+    }
+    let note = "a long note. ".repeat(8_000);
+    let id = "toolu_note";
+    scene.list.push(json!({"role": "assistant", "content": [
+        {"type": "tool_use", "id": id, "name": "look", "input": {"at": "pump", "note": note}},
+    ]}));
+    let done = json!({"type": "tool_result", "tool_use_id": id, "content": "noted"});
+    scene.list.push(json!({"role": "user", "content": [done]}));
+    scene.reply("It leaks.");
+    scene.user("The first picture once more.", Some(&picture(9)));
+    let document = scene.document();
+    let prune = PruneOption {
+        max_result_chars: Some(500),
+        max_argument_chars: Some(500),
+        duplicates: Some(true),
+        ..PruneOption::default()
+    };
+    let keep = Some(KeepOption::Messages(100));
+    let (done, sent) = compacted(
+        &document,
+        Options {
+            prune,
+            keep,
+            ..Options::default()
+        },
+    );
+    assert_eq!(done.report.outcome, Outcome::Pruned);
+    let text = sent.to_string();
+    let conversation = &document.conversations()[0];
+    let mut read = BTreeSet::new();
+    let mut rest = text.as_str();
+    while let Some(reference) = find_reference(rest) {
+        let found = done.thread.recall(reference, conversation);
+        assert!(!found.is_empty(), "{reference}");
+        // The same middle was cut out of all five results.
+        read.extend(found.into_iter().map(|found| found.text));
+        rest = &rest[rest.find(reference).expect("found there") + reference.len()..];
+    }
+    let whole = (0..5).map(noise).chain([note, picture(9)]);
+    let heads = |of: &BTreeSet<String>| -> Vec<_> {
+        of.iter().map(|t| (t.len(), t[..12].to_owned())).collect()
+    };
+    assert_eq!(heads(&read), heads(&whole.collect()));
+    assert_eq!(done.thread.recall("cx-000000000000", conversation), []);
 }
 
 /// E6, E1: limits in force at every rendering, in every shape.
