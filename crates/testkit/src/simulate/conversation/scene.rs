@@ -315,6 +315,7 @@ impl Scene<'_> {
             self.settled = false;
             self.automatic = 0;
         }
+        Ok(())
     }
 
     /// Some servers report after the reply. Takes the newest report out of what is appended, with its place.
@@ -339,7 +340,6 @@ impl Scene<'_> {
             self.settled = false;
             self.automatic = 0;
         }
-        Ok(())
     }
 
     fn ask_before_call(&mut self) -> Checked {
