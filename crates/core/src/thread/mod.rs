@@ -378,6 +378,9 @@ impl Thread {
             }
             let is_valid = self.takes_report(at);
             self.scale.reported(&self.branch, at, is_valid);
+            if at < self.frozen.end {
+                self.frozen.scale.reported(&self.branch, at, is_valid);
+            }
         }
     }
 
