@@ -1,22 +1,17 @@
 //! What is purged is gone everywhere, and the thread goes on.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use conspectus::purge::{PURGED, Purge, PurgeError, Purged, Surface, purge};
-use conspectus::store::{
-    Commit, NewMessage, StoredMessage, ThreadKey, ThreadStore, Write, Written, whole,
-};
+use conspectus::purge::{PURGED, Purge, PurgeError, Purged, purge};
+use conspectus::store::{StoredMessage, ThreadKey, ThreadStore, Write, Written, whole};
 use conspectus::terms::Terms;
-use conspectus::{Decision, Embedded, Sources, Thread, drive};
 use conspectus_core::count::Estimator;
-use conspectus_core::id::{Handle, Ident, NodeId, RecordId};
-use conspectus_core::thread::Manual;
-use conspectus_core::view::{MessageView, Part, PartKind, PartRef, Role, Texts};
+use conspectus_core::id::{Ident, NodeId, RecordId};
 use conspectus_store::SqliteStore;
 
+use crate::chat::{Chat, Opened, open, read};
 use crate::contract::every;
 use crate::postgres::Database;
 use crate::support::{now, policy};
@@ -25,135 +20,23 @@ const SECRET: &str = "Xylo\"phone-7781";
 /// As the JSON of a message spells it, and as it is searched.
 const SPELLINGS: [&str; 3] = ["phone-7781", "xylo", "7781"];
 
-/// Messages of the form `{"role": .., "content": ..}`.
-struct Chat;
-
-fn read(bytes: &[u8]) -> Option<(Role, String)> {
-    let json: serde_json::Value = serde_json::from_slice(bytes).ok()?;
-    let role = match json.get("role")?.as_str()? {
-        "user" => Role::User,
-        _ => Role::Assistant,
-    };
-    Some((role, json.get("content")?.as_str()?.to_owned()))
-}
-
-impl Surface for Chat {
-    fn view(&self, node: NodeId, bytes: &[u8]) -> Option<MessageView> {
-        let (role, content) = read(bytes)?;
-        let part = Part::new(PartKind::Text, content.len());
-        let handle = Handle(u32::try_from(node.0).ok()?);
-        Some(MessageView::new(
-            handle,
-            role,
-            vec![part],
-            Ident::of(&content),
-        ))
-    }
-
-    fn texts<'a>(&'a self, messages: &'a [StoredMessage]) -> Box<dyn Texts + 'a> {
-        let content = |m: &StoredMessage| {
-            let (_, content) = read(&m.message.bytes).unwrap_or((Role::User, String::new()));
-            (m.message.known.view.handle, content)
-        };
-        Box::new(Contents(messages.iter().map(content).collect()))
-    }
-}
-
-struct Contents(BTreeMap<Handle, String>);
-
-impl Texts for Contents {
-    fn text(&self, at: PartRef) -> Cow<'_, str> {
-        Cow::Borrowed(self.0.get(&at.message).map_or("", String::as_str))
-    }
-
-    fn json(&self, _: PartRef) -> Option<Cow<'_, str>> {
-        None
-    }
-}
-
-/// The thread as it is stored, with its texts and revision.
-fn open(store: &dyn ThreadStore, key: &ThreadKey) -> (Thread, Vec<StoredMessage>, u64) {
-    let Some(read) = now(whole(store, key)).expect("read") else {
-        return (Thread::new(policy()), Vec::new(), 0);
-    };
-    let texts = Chat.texts(&read.messages);
-    let src = Sources {
-        texts: texts.as_ref(),
-        counter: &Estimator,
-    };
-    let thread = Thread::restore(policy(), read.state, read.stored, src).expect("restored");
-    (thread, read.messages.clone(), read.head.revision)
-}
-
 fn say(store: &dyn ThreadStore, key: &ThreadKey, role: &str, content: &str) {
-    let (mut thread, mut messages, revision) = open(store, key);
-    let node = NodeId(messages.len() as u64);
-    let bytes = serde_json::json!({"role": role, "content": content}).to_string();
-    let view = Chat.view(node, bytes.as_bytes()).expect("a message");
-    let search = vec![(node, Terms::of(content))];
-    let mut new = StoredMessage {
-        node,
-        message: NewMessage {
-            bytes: bytes.into_bytes().into(),
-            native_id: None,
-            known: conspectus_core::thread::Known {
-                parent: None,
-                prefix: Ident::EMPTY,
-                view: Arc::new(view.clone()),
-                weight: None,
-                report: None,
-            },
-        },
-        cumulative: 0,
-        stored_ms: 0,
-    };
-    messages.push(new.clone());
-    let texts = Chat.texts(&messages);
-    let src = Sources {
-        texts: texts.as_ref(),
-        counter: &Estimator,
-    };
-    thread.append([view], src);
-    new.message.known = thread.known(node).expect("appended");
+    let mut opened = open(store, key);
     let write = Write {
-        revision,
-        messages: vec![new.message],
-        state: Some(Arc::new(thread.state())),
-        search,
         events: vec![format!("{{\"said\":{}}}", serde_json::json!(content)).into()],
-        now: 1,
-        ..Write::default()
+        ..opened.say(role, content)
     };
     let written = now(store.write(key, write));
-    assert_eq!(written, Ok(Written::Done(revision + 1)));
+    assert_eq!(written, Ok(Written::Done(opened.revision + 1)));
 }
 
 /// Compacts; the summary if it was done.
 fn compact(store: &dyn ThreadStore, key: &ThreadKey) -> Option<Arc<str>> {
-    let (mut thread, messages, revision) = open(store, key);
-    let (expect, rows) = (thread.expect(), thread.head_log().len());
-    let texts = Chat.texts(&messages);
-    let src = Sources {
-        texts: texts.as_ref(),
-        counter: &Estimator,
-    };
-    let Decision::Start(attempt, _) = thread.manual(5, &Manual::default(), src) else {
-        return None;
-    };
-    drive(&mut thread, *attempt, src, &mut Embedded::default());
-    let record = thread.active()?.clone();
-    let summary = record.summary.clone()?.text;
-    let write = Write {
-        revision,
-        moved: thread.head_log()[rows..].to_vec(),
-        state: Some(Arc::new(thread.state())),
-        commit: Some(Commit { record, expect }),
-        now: 2,
-        ..Write::default()
-    };
+    let mut opened = open(store, key);
+    let write = opened.compact()?;
     let written = now(store.write(key, write));
-    assert_eq!(written, Ok(Written::Done(revision + 1)));
-    Some(summary)
+    assert_eq!(written, Ok(Written::Done(opened.revision + 1)));
+    Some(opened.thread.active()?.summary.clone()?.text)
 }
 
 /// A thread with the secret in everything.
@@ -247,7 +130,11 @@ fn a_secret_is_taken_out_of_everything_and_the_thread_goes_on() {
         let store = open_store();
         let key = full_of_it(store.as_ref(), "secret");
         let other = full_of_it(store.as_ref(), "other");
-        let (before, messages, _) = open(store.as_ref(), &key);
+        let Opened {
+            thread: before,
+            messages,
+            ..
+        } = open(store.as_ref(), &key);
         let ask = Terms::asked("7781");
         assert!(
             !now(store.search(&key, &ask, 99))
@@ -263,7 +150,11 @@ fn a_secret_is_taken_out_of_everything_and_the_thread_goes_on() {
         is_gone(&everything(store.as_ref(), &key));
         assert_eq!(now(store.search(&key, &ask, 99)), Ok(vec![]));
         // Nothing else went.
-        let (after, now_there, _) = open(store.as_ref(), &key);
+        let Opened {
+            thread: after,
+            messages: now_there,
+            ..
+        } = open(store.as_ref(), &key);
         assert_eq!(now_there.len(), messages.len());
         for (was, is) in messages.iter().zip(&now_there) {
             let text = |m: &StoredMessage| read(&m.message.bytes).expect("a message").1;
@@ -299,7 +190,9 @@ fn a_message_becomes_a_tombstone_and_summaries_made_of_it_are_withdrawn() {
         let node = NodeId(2);
         let purged = take_out(store.as_ref(), &key, Purge::Message(node)).expect("purged");
         assert_eq!((purged.messages, purged.is_withdrawn), (vec![node], true));
-        let (thread, messages, _) = open(store.as_ref(), &key);
+        let Opened {
+            thread, messages, ..
+        } = open(store.as_ref(), &key);
         assert_eq!(thread.active(), None);
         for record in now(store.records(&key, RecordId(0), RecordId(9))).expect("read") {
             let summary = record.summary.as_ref().expect("a summary");
