@@ -6,6 +6,8 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
 use super::{Sources, Thread};
 use crate::count::Weight;
 use crate::patch::Patch;
@@ -28,7 +30,7 @@ const LEAST_SHARE: u64 = 64;
 type Place = (Pos, usize);
 
 /// What was decided since the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Live {
     /// Results that are not decided yet, oldest first.
     waiting: VecDeque<Place>,

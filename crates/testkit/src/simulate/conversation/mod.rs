@@ -7,6 +7,7 @@ mod checks;
 mod outside;
 mod policy;
 mod reading;
+mod reload;
 mod rendered;
 mod scene;
 
