@@ -150,7 +150,9 @@ mod perform;
 mod replaying;
 mod shortened;
 pub mod store;
+pub mod telemetry;
 mod text;
+pub mod threads;
 mod units;
 
 pub use clock::Clock;

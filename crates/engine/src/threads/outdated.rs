@@ -1,0 +1,161 @@
+//! Whether what a message says was overtaken by what came later, as far as the conversation's own structure tells.
+
+use std::sync::Arc;
+
+use conspectus_core::id::NodeId;
+use conspectus_core::ledger::Ledger;
+use conspectus_core::record::Record;
+use conspectus_core::view::{PartKind, PartRef, Texts};
+use serde::{Deserialize, Serialize};
+
+use super::Threads;
+use super::error::ThreadsError;
+use super::shelf::Shelf;
+use crate::clock::Clock;
+use crate::store::{Head, StoredMessage, ThreadKey, window};
+
+/// A later message about the same.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Later {
+    /// Its id.
+    pub id: Option<Arc<str>>,
+    /// Its place in the conversation, from 0.
+    pub position: u64,
+    /// What both are about.
+    pub about: About,
+}
+
+/// What two messages are about.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum About {
+    /// A file, which was read or changed again.
+    File(Arc<str>),
+    /// A rule of the user, which was changed, said anew or taken back.
+    Rule(Arc<str>),
+}
+
+/// What the newest state knows.
+pub(super) struct Outdated {
+    ledger: Ledger,
+    record: Option<Arc<Record>>,
+    path: Vec<(NodeId, NodeId)>,
+}
+
+impl<C: Clock> Threads<C> {
+    /// What the newest state knows. Costs what is in the window.
+    pub(super) async fn outdated(
+        &self,
+        key: &ThreadKey,
+        head: &Head,
+    ) -> Result<Outdated, ThreadsError> {
+        let Some(read) = window(self.store(), key).await? else {
+            return Ok(Outdated {
+                ledger: Ledger::default(),
+                record: None,
+                path: Vec::new(),
+            });
+        };
+        let _ = head;
+        let shelf = Shelf::of(&read.messages);
+        let record = read.stored.records.last().cloned();
+        let record = record.filter(|record| Some(record.id) == read.state.active());
+        let mut ledger = read.stored.ledger.clone();
+        let is_new = |m: &&StoredMessage| record.as_ref().is_none_or(|r| m.node > r.upto);
+        for stored in read.messages.iter().filter(is_new) {
+            ledger.fold(&stored.message.known.view, &shelf);
+        }
+        Ok(Outdated {
+            ledger,
+            record,
+            path: read.state.path().to_vec(),
+        })
+    }
+}
+
+impl Outdated {
+    /// The place of a message on the branch.
+    pub(super) fn position(&self, node: NodeId) -> Option<u64> {
+        let mut before = 0;
+        for (first, last) in &self.path {
+            if *first <= node && node <= *last {
+                return Some(before + node.0 - first.0);
+            }
+            before += last.0 - first.0 + 1;
+        }
+        None
+    }
+
+    /// The message at a place of the branch.
+    pub(super) fn node(&self, position: u64) -> Option<NodeId> {
+        let mut before = 0;
+        for (first, last) in &self.path {
+            let count = last.0 - first.0 + 1;
+            if position < before + count {
+                return Some(NodeId(first.0 + position - before));
+            }
+            before += count;
+        }
+        None
+    }
+
+    pub(super) fn is_folded(&self, node: NodeId) -> bool {
+        let record = self.record.as_ref();
+        record.is_some_and(|record| record.removed.contains(node))
+    }
+
+    /// Later messages about what `stored` is about. `around`: what stands before it, with the calls that it answers.
+    pub(super) fn of(&self, around: &[StoredMessage], stored: &StoredMessage) -> Vec<Later> {
+        let Some(own) = self.position(stored.node) else {
+            return Vec::new();
+        };
+        let shelf = Shelf::of(around);
+        let asked = asked(around, stored, &shelf);
+        let files = self.ledger.files().filter(|(path, fact)| {
+            let is_named = asked
+                .iter()
+                .any(|arguments| arguments.contains(&json_inner(path)));
+            fact.last > own && is_named
+        });
+        let files = files.map(|(path, fact)| Later {
+            id: None,
+            position: fact.last,
+            about: About::File(path.into()),
+        });
+        let past = self.ledger.constraints().past().iter();
+        let rules = past.filter(|rule| rule.message == own).map(|rule| Later {
+            id: None,
+            position: rule.superseded_by,
+            about: About::Rule(rule.text.clone()),
+        });
+        files.chain(rules).collect()
+    }
+}
+
+/// The arguments of the calls in a message, and of those that it answers.
+fn asked(around: &[StoredMessage], stored: &StoredMessage, shelf: &Shelf) -> Vec<String> {
+    let view = &stored.message.known.view;
+    let answers: Vec<_> = view.results().map(|(_, id)| id).collect();
+    let mut found = Vec::new();
+    for other in around {
+        let other = &other.message.known.view;
+        for (index, part) in other.parts.iter().enumerate() {
+            let PartKind::Call { id, .. } = &part.kind else {
+                continue;
+            };
+            if other.handle == view.handle || answers.contains(&id) {
+                let at = PartRef {
+                    message: other.handle,
+                    part: u16::try_from(index).unwrap_or(u16::MAX),
+                };
+                found.push(shelf.text(at).into_owned());
+            }
+        }
+    }
+    found
+}
+
+/// A text as it stands inside a JSON string.
+fn json_inner(text: &str) -> String {
+    conspectus_wire::json::string::encode_inner(text)
+}

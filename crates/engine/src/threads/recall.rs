@@ -1,0 +1,156 @@
+//! Finding again what was said: by words, by id, and what stood around it.
+
+use std::sync::Arc;
+
+use conspectus_core::effect::Millis;
+use conspectus_core::id::NodeId;
+use serde::{Deserialize, Serialize};
+
+use super::Threads;
+use super::error::ThreadsError;
+use super::json::Json;
+use super::outdated::{Later, Outdated};
+use super::shelf::Shelf;
+use crate::clock::Clock;
+use crate::store::{Head, StoredMessage, ThreadKey};
+
+/// What to look for.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", tag = "by")]
+pub enum Recall {
+    /// Messages in which these words stand.
+    Words {
+        /// The words.
+        query: Arc<str>,
+        /// At most so many.
+        limit: u32,
+        /// Only what a compaction folded.
+        #[serde(default)]
+        folded_only: bool,
+    },
+    /// One message, and so many before and behind it.
+    Id {
+        /// Its id.
+        id: Arc<str>,
+        /// Messages before it.
+        #[serde(default)]
+        before: u32,
+        /// Messages behind it.
+        #[serde(default)]
+        after: u32,
+    },
+}
+
+/// A message that was found.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Recalled {
+    /// Its id.
+    pub id: Option<Arc<str>>,
+    /// Its place in the conversation, from 0; `None`: it stands on a branch that was left.
+    pub position: Option<u64>,
+    /// The message as it came.
+    pub message: Json,
+    /// When it was stored.
+    pub stored_ms: Millis,
+    /// How long ago that was.
+    pub age_ms: Millis,
+    /// A compaction folded it.
+    pub folded: bool,
+    /// Later messages say something else of the same thing: do not take this one for the state of today.
+    pub superseded_by: Vec<Later>,
+    /// It is what was asked for, not what stands around it.
+    pub hit: bool,
+}
+
+impl<C: Clock> Threads<C> {
+    /// Finds messages of the whole history again, whatever was compacted.
+    ///
+    /// # Errors
+    /// When there is no such thread, or no message of that id.
+    pub async fn recall(
+        &self,
+        key: &ThreadKey,
+        recall: &Recall,
+    ) -> Result<Vec<Recalled>, ThreadsError> {
+        let head = self.head(key).await?;
+        let (hits, messages) = match recall {
+            Recall::Words {
+                query,
+                limit,
+                folded_only,
+            } => {
+                let hits = self.found(key, &head, query, *limit, *folded_only).await?;
+                let mut messages = Vec::new();
+                for node in &hits {
+                    messages.extend(self.store().messages(key, *node, *node).await?);
+                }
+                (hits, messages)
+            }
+            Recall::Id { id, before, after } => {
+                let node = self.store().by_native_id(key, id).await?;
+                let node = node.ok_or_else(|| ThreadsError::NoMessage(id.clone()))?;
+                let first = NodeId(node.0.saturating_sub(u64::from(*before)));
+                let last = NodeId(node.0.saturating_add(u64::from(*after)));
+                (vec![node], self.store().messages(key, first, last).await?)
+            }
+        };
+        let outdated = self.outdated(key, &head).await?;
+        let now = self.now();
+        let mut recalled = Vec::new();
+        for stored in messages {
+            let later = self.later(key, &outdated, &stored).await?;
+            let shelf = Shelf::of(std::slice::from_ref(&stored));
+            recalled.push(Recalled {
+                id: stored.message.native_id.clone(),
+                position: outdated.position(stored.node),
+                message: shelf
+                    .json(stored.node)
+                    .unwrap_or_else(|| Json::trusted("null")),
+                stored_ms: stored.stored_ms,
+                age_ms: now.saturating_sub(stored.stored_ms),
+                folded: outdated.is_folded(stored.node),
+                superseded_by: later,
+                hit: hits.contains(&stored.node),
+            });
+        }
+        Ok(recalled)
+    }
+
+    /// The numbers of messages with these words, best first.
+    async fn found(
+        &self,
+        key: &ThreadKey,
+        head: &Head,
+        query: &str,
+        limit: u32,
+        folded_only: bool,
+    ) -> Result<Vec<NodeId>, ThreadsError> {
+        let _ = (key, head, query, limit, folded_only);
+        Err(crate::store::StoreError::Unfit("this store cannot search yet".to_owned()).into())
+    }
+
+    /// What later messages say of what stands in this one.
+    async fn later(
+        &self,
+        key: &ThreadKey,
+        outdated: &Outdated,
+        stored: &StoredMessage,
+    ) -> Result<Vec<Later>, ThreadsError> {
+        // A result is about what its call was about, which stands a little before it.
+        const BACK: u64 = 40;
+        let view = &stored.message.known.view;
+        let first = match view.results().next() {
+            Some(_) => NodeId(stored.node.0.saturating_sub(BACK)),
+            None => stored.node,
+        };
+        let around = self.store().messages(key, first, stored.node).await?;
+        let mut later = outdated.of(&around, stored);
+        for one in &mut later {
+            if let Some(node) = outdated.node(one.position) {
+                let stored = self.store().messages(key, node, node).await?;
+                one.id = stored.first().and_then(|m| m.message.native_id.clone());
+            }
+        }
+        Ok(later)
+    }
+}
