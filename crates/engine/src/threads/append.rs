@@ -17,7 +17,7 @@ use super::message::{Message, made_id, placed, read_all};
 use super::open::{Much, Opened, new_message};
 use super::settings::Asked;
 use crate::clock::Clock;
-use crate::store::{NewMessage, Once, ThreadKey, Write, Written};
+use crate::store::{NewMessage, Once, StoredMessage, ThreadKey, Write, Written};
 
 /// Messages to append at the head.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -162,18 +162,7 @@ impl<C: Clock> Threads<C> {
     ) -> Result<Appended, ThreadsError> {
         let last = NodeId(first.0 + messages.len() as u64);
         let stored = self.store().messages(key, first, last).await?;
-        let mut stored = stored
-            .iter()
-            .map(|stored| stored.message.native_id.clone())
-            .peekable();
-        let ids = messages.iter().map(|message| match &message.id {
-            Some(id) => {
-                stored.next_if(|there| there.as_ref() == Some(id));
-                id.clone()
-            }
-            None => stored.next().flatten().unwrap_or_else(|| "".into()),
-        });
-        let ids = ids.collect();
+        let ids = ids_of(messages, &stored);
         let head = self.head(key).await?;
         let state = head.state.as_ref();
         let checkpoint_id = state.map(|s| CheckpointId::new(s.knows().2, s.head()));
@@ -184,6 +173,20 @@ impl<C: Clock> Threads<C> {
             checkpoint_id: checkpoint_id.unwrap_or_default(),
         })
     }
+}
+
+/// The ids of messages that were stored under the same key, in order.
+fn ids_of(messages: &[Message], stored: &[StoredMessage]) -> Vec<Arc<str>> {
+    let stored = stored.iter().map(|one| one.message.native_id.clone());
+    let mut stored = stored.peekable();
+    let ids = messages.iter().map(|message| match &message.id {
+        Some(id) => {
+            stored.next_if(|there| there.as_ref() == Some(id));
+            id.clone()
+        }
+        None => stored.next().flatten().unwrap_or_else(|| "".into()),
+    });
+    ids.collect()
 }
 
 /// Appends to the thread what is not there yet: the ids of all, and what is to be stored.

@@ -1,0 +1,12 @@
+//! The service as clients see it: a real server on a port of its own, asked over TCP.
+
+mod documents;
+mod events;
+mod guard;
+mod langgraph;
+mod limits;
+mod messages;
+mod operation;
+mod stop;
+mod support;
+mod threads;
