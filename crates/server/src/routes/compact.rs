@@ -142,6 +142,7 @@ pub(crate) struct Done {
     outcome: Outcome,
     reasons: Vec<Reason>,
     tokens_before: u64,
+    /// Of a dry run; otherwise the newest state has it.
     summary_text: Option<Arc<str>>,
     /// What a dry run kept, for `apply`.
     preview: Option<Arc<str>>,
@@ -228,7 +229,7 @@ fn done(compacted: Compacted, is_preview: bool) -> Answered<Done> {
         outcome: compacted.outcome,
         reasons: compacted.reasons,
         tokens_before: compacted.measured.tokens_before,
-        summary_text: compacted.summary_text,
+        summary_text: compacted.summary_text.filter(|_| is_preview),
         preview: compacted.preview,
         model: compacted.model,
     }))

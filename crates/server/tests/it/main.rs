@@ -1,5 +1,7 @@
 //! The service as clients see it: a real server on a port of its own, asked over TCP.
 
+mod changes;
+mod compact;
 mod documents;
 mod events;
 mod guard;

@@ -1,6 +1,5 @@
 //! A running server, and what is asked of it.
 
-mod client;
 mod models;
 
 use std::sync::{Arc, Mutex};
@@ -17,7 +16,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
-pub(crate) use client::{Reply, Stream, ask, open, read};
+pub(crate) use conspectus_testkit::client::{Reply, Stream, ask, open, read};
 pub(crate) use models::{Broken, Held, Says};
 
 /// A server in this process, on a free port.
@@ -146,7 +145,7 @@ impl Service {
         if body.is_some() && !headers.iter().any(|(name, _)| *name == "content-type") {
             all.push(("content-type", "application/json"));
         }
-        client::ask(
+        ask(
             &self.address,
             method,
             path,

@@ -1,4 +1,4 @@
-//! HTTP over a socket, so that a test can say anything, also what no client would.
+//! An HTTP client over a socket, so that a test can say anything to a server, also what no client would.
 
 use std::collections::BTreeMap;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
@@ -12,26 +12,30 @@ const PATIENCE: Duration = Duration::from_secs(30);
 
 /// What came back.
 #[derive(Debug)]
-pub(crate) struct Reply {
-    pub(crate) status: u16,
+pub struct Reply {
+    /// The status.
+    pub status: u16,
     /// By name in small letters; several of one name are joined.
-    pub(crate) headers: BTreeMap<String, String>,
-    pub(crate) body: String,
+    pub headers: BTreeMap<String, String>,
+    /// As text.
+    pub body: String,
 }
 
 impl Reply {
+    /// The body as JSON.
     #[track_caller]
-    pub(crate) fn json(&self) -> Value {
+    pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|why| panic!("{why}: {self:?}"))
     }
 
-    pub(crate) fn header(&self, name: &str) -> &str {
+    /// A header, or nothing.
+    pub fn header(&self, name: &str) -> &str {
         self.headers.get(name).map_or("", String::as_str)
     }
 
     /// It is this problem, and well formed.
     #[track_caller]
-    pub(crate) fn problem(&self, status: u16, code: &str) -> Value {
+    pub fn problem(&self, status: u16, code: &str) -> Value {
         assert_eq!(self.status, status, "{self:?}");
         assert_eq!(
             self.header("content-type"),
@@ -53,14 +57,14 @@ impl Reply {
 
     /// It went well.
     #[track_caller]
-    pub(crate) fn done(&self) -> Value {
+    pub fn done(&self) -> Value {
         assert_eq!(self.status, 200, "{self:?}");
         self.json()
     }
 }
 
 /// Asks on a connection of its own.
-pub(crate) fn ask(
+pub fn ask(
     address: &str,
     method: &str,
     path: &str,
@@ -76,17 +80,19 @@ pub(crate) fn ask(
 }
 
 /// Asks and reads what comes bit by bit.
-pub(crate) struct Stream(BufReader<TcpStream>);
+pub struct Stream(BufReader<TcpStream>);
 
 impl Stream {
-    pub(crate) fn open(address: &str, path: &str, headers: &[(&str, &str)]) -> (Reply, Self) {
+    /// Asks; the answer's body comes with [`Self::next`].
+    pub fn open(address: &str, path: &str, headers: &[(&str, &str)]) -> (Reply, Self) {
         let mut stream = open(address, "GET", path, headers, None);
         let head = read_head(&mut stream);
         (head, Self(stream))
     }
 
     /// The next event with its lines, or comment; `None`: it ended.
-    pub(crate) fn next(&mut self) -> Option<String> {
+    #[expect(clippy::should_implement_trait, reason = "it waits, and panics")]
+    pub fn next(&mut self) -> Option<String> {
         let mut event = String::new();
         loop {
             let mut line = String::new();
@@ -111,7 +117,7 @@ impl Stream {
     }
 
     /// The next event that is no comment.
-    pub(crate) fn event(&mut self) -> Option<String> {
+    pub fn event(&mut self) -> Option<String> {
         loop {
             let next = self.next()?;
             if !next.starts_with(':') {
@@ -122,7 +128,7 @@ impl Stream {
 }
 
 /// Sends the head; a body of this length is to follow.
-pub(crate) fn open(
+pub fn open(
     address: &str,
     method: &str,
     path: &str,
@@ -148,7 +154,7 @@ pub(crate) fn open(
 }
 
 /// Reads the whole answer.
-pub(crate) fn read(stream: &mut BufReader<TcpStream>) -> Reply {
+pub fn read(stream: &mut BufReader<TcpStream>) -> Reply {
     let mut reply = read_head(stream);
     let mut body = Vec::new();
     if reply.header("transfer-encoding") == "chunked" {
