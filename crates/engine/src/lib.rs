@@ -151,6 +151,7 @@ mod replaying;
 mod shortened;
 pub mod store;
 pub mod telemetry;
+pub mod terms;
 mod text;
 pub mod threads;
 mod units;

@@ -26,6 +26,12 @@ use conspectus_core::thread::{HeadChange, Known, Learnt, Limits, State, Stored};
 use serde::{Deserialize, Serialize};
 
 use crate::model::Boxed;
+use crate::terms::Terms;
+
+/// Previews of a thread that are kept.
+pub const MAX_PREVIEWS: usize = 16;
+/// How long the key of a write that is to happen once is remembered: a week.
+pub const ONCE_MS: Millis = 7 * 24 * 60 * 60 * 1_000;
 
 /// What every method of a store gives.
 pub type Stores<'a, T> = Boxed<'a, Result<T, StoreError>>;
@@ -128,7 +134,35 @@ pub struct Write {
     pub commit: Option<Commit>,
     /// Makes the write happen once however often it is sent.
     pub once: Option<Once>,
+    /// What messages, new ones and others, can be found by from now on; see [`ThreadStore::search`].
+    pub search: Vec<(NodeId, Terms)>,
     /// Events that are told with it; [`ThreadStore::events`] gives them back.
+    pub events: Vec<Arc<str>>,
+    /// When it happens.
+    pub now: Millis,
+}
+
+/// What a purge writes over, all or nothing. The bytes that were there are not kept anywhere; partial results and
+/// previews of the thread, which may repeat them, are dropped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Rewrite {
+    /// The revision that it was made on.
+    pub revision: u64,
+    /// Messages as they are from now on: their bytes, their id and what is known of them.
+    pub messages: Vec<(NodeId, NewMessage)>,
+    /// Records as they are from now on.
+    pub records: Vec<Arc<Record>>,
+    /// Events as they are from now on, by number.
+    pub told: Vec<(u64, Arc<str>)>,
+    /// What messages can be found by from now on.
+    pub search: Vec<(NodeId, Terms)>,
+    /// Changes of the head that come with it.
+    pub moved: Vec<HeadChange>,
+    /// The state after it all.
+    pub state: Option<Arc<State>>,
+    /// Another [`Head::meta`].
+    pub meta: Option<Arc<str>>,
+    /// Events that are told with it.
     pub events: Vec<Arc<str>>,
     /// When it happens.
     pub now: Millis,
@@ -143,7 +177,7 @@ pub struct Commit {
     pub expect: Expect,
 }
 
-/// A caller's key for a write that may be sent again.
+/// A caller's key for a write that may be sent again, within [`ONCE_MS`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Once {
     /// The key.
@@ -187,6 +221,15 @@ pub enum Lease {
     },
 }
 
+/// A message that was found.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// Its number.
+    pub node: NodeId,
+    /// How many of the terms stand in it.
+    pub matched: u64,
+}
+
 /// A stored event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct StoredEvent {
@@ -226,6 +269,17 @@ pub trait ThreadStore: Send + Sync {
     /// Changes a thread.
     fn write<'a>(&'a self, key: &'a ThreadKey, write: Write) -> Stores<'a, Written>;
 
+    /// Writes over what is there. Ends as a write does, but never as a conflict.
+    fn rewrite<'a>(&'a self, key: &'a ThreadKey, rewrite: Rewrite) -> Stores<'a, Written>;
+
+    /// Removes threads that were written last before `before_ms`, at most `limit` of them, and says which.
+    fn expire<'a>(
+        &'a self,
+        tenant: &'a str,
+        before_ms: Millis,
+        limit: u32,
+    ) -> Stores<'a, Vec<Arc<str>>>;
+
     /// Whether this record of an attempt was written: for acknowledgements that were lost.
     fn has_record<'a>(
         &'a self,
@@ -241,6 +295,15 @@ pub trait ThreadStore: Send + Sync {
         first: NodeId,
         last: NodeId,
     ) -> Stores<'a, Vec<StoredMessage>>;
+
+    /// Messages with some of these terms, over all branches: those with most of them first, of equals the newest. Every
+    /// store gives the same.
+    fn search<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        terms: &'a Terms,
+        limit: u32,
+    ) -> Stores<'a, Vec<Found>>;
 
     /// The newest message with this id of its origin.
     fn by_native_id<'a>(
@@ -285,6 +348,18 @@ pub trait ThreadStore: Send + Sync {
         &'a self,
         key: &'a ThreadKey,
         part: Ident,
+        text: &'a str,
+        now: Millis,
+    ) -> Stores<'a, ()>;
+
+    /// What a dry run made, by name.
+    fn preview<'a>(&'a self, key: &'a ThreadKey, name: &'a str) -> Stores<'a, Option<Arc<str>>>;
+
+    /// Keeps what a dry run made, unread. The newest [`MAX_PREVIEWS`] of a thread stay.
+    fn keep_preview<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        name: &'a str,
         text: &'a str,
         now: Millis,
     ) -> Stores<'a, ()>;

@@ -1,6 +1,6 @@
 //! What every store decides alike.
 
-use conspectus::store::{Head, StoreError, StoredMessage, Write, Written};
+use conspectus::store::{Head, Rewrite, StoreError, StoredMessage, Write, Written};
 use conspectus_core::effect::{Fence, Millis};
 use conspectus_core::id::{Ident, NodeId};
 
@@ -50,6 +50,37 @@ pub(crate) fn decide(
     }
     if write.changed.iter().any(|(node, _)| node.0 >= head.nodes) {
         return unfit("a message that is not there cannot change");
+    }
+    if write.search.iter().any(|(node, _)| node.0 >= nodes) {
+        return unfit("a message that is not there cannot be found");
+    }
+    Ok(None)
+}
+
+/// What becomes of writing over, before anything is written: `Some` ends it.
+///
+/// # Errors
+/// When it contradicts the thread.
+pub(crate) fn decide_rewrite(
+    head: &Head,
+    rewrite: &Rewrite,
+) -> Result<Option<Written>, StoreError> {
+    if rewrite.revision != head.revision {
+        return Ok(Some(Written::Behind(head.revision)));
+    }
+    let unfit = |what: &str| Err(StoreError::Unfit(what.to_owned()));
+    let nodes = rewrite.messages.iter().map(|(node, _)| node);
+    let mut nodes = nodes.chain(rewrite.search.iter().map(|(node, _)| node));
+    if nodes.any(|node| node.0 >= head.nodes) {
+        return unfit("a message that is not there cannot be written over");
+    }
+    if rewrite.records.iter().any(|r| r.id.0 >= head.records) {
+        return unfit("a record that is not there cannot be written over");
+    }
+    if let Some(state) = &rewrite.state
+        && (state.knows().0, state.knows().1) != (head.nodes, head.records)
+    {
+        return unfit("the state knows other messages or records than there are");
     }
     Ok(None)
 }

@@ -5,15 +5,16 @@ use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conspectus::store::{
-    Head, Lease, Mark, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey, ThreadStore,
-    Write, Written,
+    Found, Head, Lease, MAX_PREVIEWS, Mark, ONCE_MS, Rewrite, StoreError, StoredEvent,
+    StoredMessage, Stores, ThreadKey, ThreadStore, Write, Written,
 };
+use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis, Version};
 use conspectus_core::id::{AttemptId, Ident, NodeId, RecordId};
 use conspectus_core::record::Record;
 use conspectus_core::thread::{HeadChange, Learnt, Limits};
 
-use crate::common::{Held, cumulative, decide};
+use crate::common::{Held, cumulative, decide, decide_rewrite};
 
 /// Threads in memory. Clones share them.
 #[derive(Clone, Debug, Default)]
@@ -32,15 +33,19 @@ struct Kept {
     records: Vec<Arc<Record>>,
     log: Vec<HeadChange>,
     held: Held,
-    once: BTreeMap<Arc<str>, (Ident, NodeId)>,
+    once: BTreeMap<Arc<str>, (Ident, NodeId, Millis)>,
     chunks: BTreeMap<Ident, Arc<str>>,
+    /// Oldest first.
+    previews: Vec<(Arc<str>, Arc<str>)>,
+    search: BTreeMap<NodeId, Terms>,
     events: Vec<StoredEvent>,
 }
 
 impl Kept {
     fn write(&mut self, write: &Write) -> Result<Written, StoreError> {
         let once = write.once.as_ref().and_then(|o| self.once.get(&o.key));
-        if let Some(end) = decide(&self.head, once.copied(), write)? {
+        let once = once.map(|(digest, first, _)| (*digest, *first));
+        if let Some(end) = decide(&self.head, once, write)? {
             return Ok(end);
         }
         let before = |node: NodeId| self.message(node).map_or(0, |m| m.cumulative);
@@ -53,9 +58,12 @@ impl Kept {
             }
         }
         if let Some(once) = &write.once {
-            let first = (once.digest, NodeId(self.head.nodes));
+            let last = write.now.saturating_sub(ONCE_MS);
+            self.once.retain(|_, (_, _, ms)| *ms >= last);
+            let first = (once.digest, NodeId(self.head.nodes), write.now);
             self.once.insert(once.key.clone(), first);
         }
+        self.find_by(&write.search);
         self.records
             .extend(write.commit.iter().map(|c| c.record.clone()));
         self.log.extend(&write.moved);
@@ -75,6 +83,56 @@ impl Kept {
             head.meta = meta.clone();
         }
         Ok(Written::Done(head.revision))
+    }
+
+    fn rewrite(&mut self, rewrite: &Rewrite) -> Result<Written, StoreError> {
+        if let Some(end) = decide_rewrite(&self.head, rewrite)? {
+            return Ok(end);
+        }
+        for (node, message) in &rewrite.messages {
+            let at = usize::try_from(node.0).unwrap_or(usize::MAX);
+            if let Some(there) = self.messages.get_mut(at) {
+                there.message = message.clone();
+            }
+        }
+        for record in &rewrite.records {
+            let at = usize::try_from(record.id.0).unwrap_or(usize::MAX);
+            if let Some(there) = self.records.get_mut(at) {
+                *there = record.clone();
+            }
+        }
+        for (seq, event) in &rewrite.told {
+            if let Some(there) = self.events.iter_mut().find(|e| e.seq == *seq) {
+                there.event = event.clone();
+            }
+        }
+        self.find_by(&rewrite.search);
+        self.chunks.clear();
+        self.previews.clear();
+        self.log.extend(&rewrite.moved);
+        for event in &rewrite.events {
+            self.emit(event, rewrite.now);
+        }
+        let head = &mut self.head;
+        head.revision += 1;
+        head.written_ms = rewrite.now;
+        if let Some(state) = &rewrite.state {
+            head.version = state.version();
+            head.state = Some(state.clone());
+        }
+        if let Some(meta) = &rewrite.meta {
+            head.meta = meta.clone();
+        }
+        Ok(Written::Done(head.revision))
+    }
+
+    fn find_by(&mut self, search: &[(NodeId, Terms)]) {
+        for (node, terms) in search {
+            match terms.is_empty() {
+                true => self.search.remove(node),
+                false => self.search.insert(*node, terms.clone()),
+            };
+        }
     }
 
     fn message(&self, node: NodeId) -> Option<&StoredMessage> {
@@ -129,6 +187,8 @@ impl ThreadStore for MemoryStore {
                 held: Held::default(),
                 once: BTreeMap::new(),
                 chunks: BTreeMap::new(),
+                previews: Vec::new(),
+                search: BTreeMap::new(),
                 events: Vec::new(),
             });
             is_new
@@ -165,6 +225,34 @@ impl ThreadStore for MemoryStore {
         Box::pin(ready(found.and_then(|kept| kept.write(&write))))
     }
 
+    fn rewrite<'a>(&'a self, key: &'a ThreadKey, rewrite: Rewrite) -> Stores<'a, Written> {
+        let mut all = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let found = all.threads.get_mut(key).ok_or(StoreError::NoThread);
+        Box::pin(ready(found.and_then(|kept| kept.rewrite(&rewrite))))
+    }
+
+    fn expire<'a>(
+        &'a self,
+        tenant: &'a str,
+        before_ms: Millis,
+        limit: u32,
+    ) -> Stores<'a, Vec<Arc<str>>> {
+        self.all(|all| {
+            let is_old = |(key, kept): &(&ThreadKey, &Kept)| {
+                *key.tenant == *tenant && kept.head.written_ms < before_ms
+            };
+            let old = all.threads.iter().filter(is_old);
+            let keys: Vec<_> = old
+                .take(limit as usize)
+                .map(|(key, _)| key.clone())
+                .collect();
+            for key in &keys {
+                all.threads.remove(key);
+            }
+            keys.into_iter().map(|key| key.thread).collect()
+        })
+    }
+
     fn has_record<'a>(
         &'a self,
         key: &'a ThreadKey,
@@ -189,6 +277,25 @@ impl ThreadStore for MemoryStore {
                 .iter()
                 .filter(|m| first <= m.node && m.node <= last);
             asked.cloned().collect()
+        })
+    }
+
+    fn search<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        terms: &'a Terms,
+        limit: u32,
+    ) -> Stores<'a, Vec<Found>> {
+        self.with(key, |kept| {
+            let found = |(node, there): (&NodeId, &Terms)| Found {
+                node: *node,
+                matched: there.matched(terms),
+            };
+            let mut all: Vec<_> = kept.search.iter().map(found).collect();
+            all.retain(|found| found.matched > 0);
+            all.sort_by_key(|found| std::cmp::Reverse((found.matched, found.node)));
+            all.truncate(limit as usize);
+            all
         })
     }
 
@@ -285,6 +392,28 @@ impl ThreadStore for MemoryStore {
     ) -> Stores<'a, ()> {
         self.with(key, |kept| {
             kept.chunks.insert(part, text.into());
+        })
+    }
+
+    fn preview<'a>(&'a self, key: &'a ThreadKey, name: &'a str) -> Stores<'a, Option<Arc<str>>> {
+        self.with(key, |kept| {
+            let found = kept.previews.iter().find(|(there, _)| **there == *name);
+            found.map(|(_, text)| text.clone())
+        })
+    }
+
+    fn keep_preview<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        name: &'a str,
+        text: &'a str,
+        _: Millis,
+    ) -> Stores<'a, ()> {
+        self.with(key, |kept| {
+            kept.previews.retain(|(there, _)| **there != *name);
+            kept.previews.push((name.into(), text.into()));
+            let too_many = kept.previews.len().saturating_sub(MAX_PREVIEWS);
+            kept.previews.drain(..too_many);
         })
     }
 

@@ -1,8 +1,41 @@
 //! The tables, version by version. A version that was ever released is never changed: the next one is added.
 
-/// What leads from each version to the next; version 0 is an empty database. `BYTES` stands for what the database calls
-/// them.
-pub(crate) const MIGRATIONS: &[&str] = &[FIRST, NATIVE_IDS];
+/// What leads from one version to the next. `BYTES` stands for what the database calls them.
+pub(crate) struct Migration {
+    /// For both databases.
+    pub(crate) both: &'static str,
+    /// Behind it, in SQLite.
+    #[cfg_attr(
+        not(feature = "sqlite"),
+        expect(dead_code, reason = "for the other one")
+    )]
+    pub(crate) sqlite: &'static str,
+    /// Behind it, in PostgreSQL.
+    #[cfg_attr(
+        not(feature = "postgres"),
+        expect(dead_code, reason = "for the other one")
+    )]
+    pub(crate) postgres: &'static str,
+}
+
+/// Version by version; version 0 is an empty database.
+pub(crate) const MIGRATIONS: &[Migration] = &[
+    Migration {
+        both: FIRST,
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        both: NATIVE_IDS,
+        sqlite: "",
+        postgres: "",
+    },
+    Migration {
+        both: PREVIEWS_AND_AGE,
+        sqlite: SEARCH_SQLITE,
+        postgres: SEARCH_POSTGRES,
+    },
+];
 
 /// The version that this code writes.
 pub(crate) fn current() -> u32 {
@@ -58,4 +91,45 @@ CREATE TABLE learnt (
 
 const NATIVE_IDS: &str = "
 CREATE INDEX node_native_id ON node (tenant, thread, native_id, seq) WHERE native_id IS NOT NULL;
+";
+
+const PREVIEWS_AND_AGE: &str = "
+CREATE TABLE preview (
+    tenant TEXT NOT NULL, thread TEXT NOT NULL, name TEXT NOT NULL, nth BIGINT NOT NULL, text BYTES NOT NULL,
+    ms BIGINT NOT NULL,
+    PRIMARY KEY (tenant, thread, name),
+    FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
+CREATE INDEX thread_written ON thread (tenant, written_ms);
+";
+
+// The rows of the index have numbers of their own, which VACUUM leaves alone. What is deleted is taken out of the
+// index at once, not at some later merge.
+const SEARCH_SQLITE: &str = "
+CREATE TABLE search (
+    row INTEGER PRIMARY KEY,
+    tenant TEXT NOT NULL, thread TEXT NOT NULL, seq BIGINT NOT NULL, terms TEXT NOT NULL,
+    UNIQUE (tenant, thread, seq),
+    FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
+CREATE VIRTUAL TABLE search_index USING fts5(
+    terms, content='search', content_rowid='row', tokenize=\"ascii tokenchars '_'\", detail=none, columnsize=0);
+INSERT INTO search_index (search_index, rank) VALUES ('secure-delete', 1);
+CREATE TRIGGER search_new AFTER INSERT ON search BEGIN
+    INSERT INTO search_index (rowid, terms) VALUES (new.row, new.terms);
+END;
+CREATE TRIGGER search_old AFTER DELETE ON search BEGIN
+    INSERT INTO search_index (search_index, rowid, terms) VALUES ('delete', old.row, old.terms);
+END;
+CREATE TRIGGER search_other AFTER UPDATE ON search BEGIN
+    INSERT INTO search_index (search_index, rowid, terms) VALUES ('delete', old.row, old.terms);
+    INSERT INTO search_index (rowid, terms) VALUES (new.row, new.terms);
+END;
+";
+
+const SEARCH_POSTGRES: &str = "
+CREATE TABLE search (
+    tenant TEXT NOT NULL, thread TEXT NOT NULL, seq BIGINT NOT NULL, terms TEXT NOT NULL,
+    lexemes tsvector GENERATED ALWAYS AS (array_to_tsvector(string_to_array(terms, ' '))) STORED,
+    PRIMARY KEY (tenant, thread, seq),
+    FOREIGN KEY (tenant, thread) REFERENCES thread (tenant, id) ON DELETE CASCADE);
+CREATE INDEX search_lexemes ON search USING gin (lexemes);
 ";

@@ -56,6 +56,9 @@ pub trait Backend: Send + Sync + 'static {
     /// The database's clock in milliseconds, where leases go by it.
     const CLOCK: Option<&'static str>;
 
+    /// Finds messages: `$3` is the thread's own term, `$4` a JSON list of terms, `$5` the limit.
+    const SEARCH: &'static str;
+
     /// Reads.
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>>;
 
@@ -65,6 +68,10 @@ pub trait Backend: Send + Sync + 'static {
         reads: Vec<Statement>,
         decide: impl FnOnce(Vec<Vec<Row>>) -> Decided<T> + Send + 'static,
     ) -> Stores<'_, T>;
+
+    /// Something was deleted that is not to be found any more: whatever the database still has of it beside its
+    /// tables goes too, as far as it can tell.
+    fn scrub(&self) -> Stores<'_, ()>;
 }
 
 /// A number as databases keep it.

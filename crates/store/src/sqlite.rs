@@ -135,8 +135,10 @@ impl File {
             return Err(StoreError::Damaged(what));
         }
         for migration in MIGRATIONS.iter().skip(found as usize) {
-            let sql = migration.replace("BYTES", "BLOB");
-            transaction.execute_batch(&sql).map_err(sorry)?;
+            for sql in [migration.both, migration.sqlite] {
+                let sql = sql.replace("BYTES", "BLOB");
+                transaction.execute_batch(&sql).map_err(sorry)?;
+            }
         }
         if found < current() {
             transaction
@@ -187,6 +189,13 @@ impl File {
 impl Backend for Sqlite {
     const CLOCK: Option<&'static str> = None;
 
+    // The terms come first, since each is a query of the index.
+    const SEARCH: &'static str = "SELECT s.seq, count(*) FROM json_each($4) AS asked \
+         CROSS JOIN search_index CROSS JOIN search AS s ON s.row = search_index.rowid \
+         WHERE search_index MATCH '\"' || $3 || '\" AND \"' || asked.value || '\"' \
+         AND s.tenant = $1 AND s.thread = $2 \
+         GROUP BY s.seq ORDER BY count(*) DESC, s.seq DESC LIMIT $5";
+
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>> {
         self.0.run(move |file| {
             let rows = query(&file.connection, &statement);
@@ -200,6 +209,16 @@ impl Backend for Sqlite {
         decide: impl FnOnce(Vec<Vec<Row>>) -> Decided<T> + Send + 'static,
     ) -> Stores<'_, T> {
         self.0.run(move |file| file.transact(&reads, decide))
+    }
+
+    /// The log beside the file has what was there before: it is brought into the file and made empty.
+    fn scrub(&self) -> Stores<'_, ()> {
+        self.0.run(|file| {
+            let done = file
+                .connection
+                .query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()));
+            done.map_err(|e| broken(&file.path, &e))
+        })
     }
 }
 

@@ -2,9 +2,13 @@
 
 use std::sync::Arc;
 
-use conspectus::store::{Head, NewMessage, StoreError, StoredMessage, ThreadKey, Write};
+use conspectus::store::{
+    Head, NewMessage, ONCE_MS, Rewrite, StoreError, StoredMessage, ThreadKey, Write,
+};
+use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis, Version};
 use conspectus_core::id::{Ident, NodeId};
+use conspectus_core::thread::{HeadChange, State};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use sha2::{Digest as _, Sha256};
@@ -103,14 +107,7 @@ impl Read {
         let mut all = Vec::new();
         for stored in messages {
             let hash = hash(&stored.message.bytes);
-            all.push(of(
-                key,
-                "INSERT INTO content (tenant, thread, hash, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
-                [
-                    Value::Bytes(hash.to_vec()),
-                    Value::Bytes(stored.message.bytes.to_vec()),
-                ],
-            ));
+            all.push(content(key, &hash, &stored.message.bytes));
             let native_id = stored.message.native_id.as_deref();
             all.push(of(
                 key,
@@ -147,16 +144,20 @@ impl Read {
             ));
         }
         for (seq, change) in (self.moves..).zip(&write.moved) {
-            all.push(of(
-                key,
-                "INSERT INTO head_log (tenant, thread, seq, payload, ms) VALUES ($1, $2, $3, $4, $5)",
-                [int(seq), json(change)?, int(ms)],
-            ));
+            all.push(moved(key, seq, change, ms)?);
         }
         for (seq, event) in (self.events + 1..).zip(&write.events) {
             all.push(event_row(key, seq, event, ms));
         }
+        for (node, terms) in &write.search {
+            all.push(found_by(key, *node, terms));
+        }
         if let Some(once) = &write.once {
+            all.push(of(
+                key,
+                "DELETE FROM once WHERE tenant = $1 AND thread = $2 AND ms < $3",
+                [int(ms.saturating_sub(ONCE_MS))],
+            ));
             all.push(of(
                 key,
                 "INSERT INTO once (tenant, thread, key, digest, first, ms) VALUES ($1, $2, $3, $4, $5, $6)",
@@ -168,25 +169,109 @@ impl Read {
                 ],
             ));
         }
-        let state = write.state.as_ref().or(head.state.as_ref());
-        let version = state.map_or(head.version, |state| state.version());
-        all.push(of(
+        let after = After {
+            nodes: head.nodes + write.messages.len() as u64,
+            records: head.records + u64::from(write.commit.is_some()),
+            moves: self.moves + write.moved.len() as u64,
+            events: self.events + write.events.len() as u64,
+            state: write.state.as_deref(),
+            meta: write.meta.as_deref(),
+            ms,
+        };
+        all.push(self.row(key, &after)?);
+        Ok(all)
+    }
+
+    /// What writes over, which was found to fit.
+    ///
+    /// # Errors
+    /// When something cannot be written as JSON.
+    pub(crate) fn rewriting(
+        &self,
+        key: &ThreadKey,
+        rewrite: &Rewrite,
+    ) -> Result<Vec<Statement>, StoreError> {
+        let (head, ms) = (&self.head, rewrite.now);
+        let mut all = Vec::new();
+        for (node, message) in &rewrite.messages {
+            let hash = hash(&message.bytes);
+            all.push(content(key, &hash, &message.bytes));
+            all.push(of(
+                key,
+                "UPDATE node SET native_id = $3, hash = $4, known = $5 WHERE tenant = $1 AND thread = $2 AND seq = $6",
+                [
+                    message.native_id.as_deref().map_or(Value::Null, text),
+                    Value::Bytes(hash.to_vec()),
+                    json(&message.known)?,
+                    int(node.0),
+                ],
+            ));
+        }
+        for record in &rewrite.records {
+            all.push(of(
+                key,
+                "UPDATE record SET payload = $3 WHERE tenant = $1 AND thread = $2 AND id = $4",
+                [json(record)?, int(record.id.0)],
+            ));
+        }
+        for (seq, event) in &rewrite.told {
+            all.push(of(
+                key,
+                "UPDATE event SET event = $3 WHERE tenant = $1 AND thread = $2 AND seq = $4",
+                [text(event), int(*seq)],
+            ));
+        }
+        for (node, terms) in &rewrite.search {
+            all.push(found_by(key, *node, terms));
+        }
+        for sql in [
+            "DELETE FROM content WHERE tenant = $1 AND thread = $2 AND hash NOT IN \
+             (SELECT hash FROM node WHERE tenant = $1 AND thread = $2)",
+            "DELETE FROM chunk WHERE tenant = $1 AND thread = $2",
+            "DELETE FROM preview WHERE tenant = $1 AND thread = $2",
+        ] {
+            all.push(of(key, sql, []));
+        }
+        for (seq, change) in (self.moves..).zip(&rewrite.moved) {
+            all.push(moved(key, seq, change, ms)?);
+        }
+        for (seq, event) in (self.events + 1..).zip(&rewrite.events) {
+            all.push(event_row(key, seq, event, ms));
+        }
+        let after = After {
+            nodes: head.nodes,
+            records: head.records,
+            moves: self.moves + rewrite.moved.len() as u64,
+            events: self.events + rewrite.events.len() as u64,
+            state: rewrite.state.as_deref(),
+            meta: rewrite.meta.as_deref(),
+            ms,
+        };
+        all.push(self.row(key, &after)?);
+        Ok(all)
+    }
+
+    /// The thread's row after a write.
+    fn row(&self, key: &ThreadKey, after: &After<'_>) -> Result<Statement, StoreError> {
+        let head = &self.head;
+        let state = after.state.or(head.state.as_deref());
+        let version = state.map_or(head.version, State::version);
+        Ok(of(
             key,
             "UPDATE thread SET revision = $3, nodes = $4, records = $5, moves = $6, events = $7, version = $8, \
              state = $9, meta = $10, written_ms = $11 WHERE tenant = $1 AND id = $2",
             [
                 int(head.revision + 1),
-                int(head.nodes + write.messages.len() as u64),
-                int(head.records + u64::from(write.commit.is_some())),
-                int(self.moves + write.moved.len() as u64),
-                int(self.events + write.events.len() as u64),
+                int(after.nodes),
+                int(after.records),
+                int(after.moves),
+                int(after.events),
                 int(version.0),
                 state.map_or(Ok(Value::Null), json)?,
-                text(write.meta.as_ref().unwrap_or(&head.meta)),
-                int(ms),
+                text(after.meta.unwrap_or(&head.meta)),
+                int(after.ms),
             ],
-        ));
-        Ok(all)
+        ))
     }
 
     /// What adds one event, and its number.
@@ -204,6 +289,70 @@ impl Read {
         );
         (vec![event_row(key, seq, event, ms), counted], seq)
     }
+}
+
+/// What a write leaves in the thread's row.
+struct After<'a> {
+    nodes: u64,
+    records: u64,
+    moves: u64,
+    events: u64,
+    state: Option<&'a State>,
+    meta: Option<&'a str>,
+    ms: Millis,
+}
+
+/// Bytes, once a thread.
+fn content(key: &ThreadKey, hash: &[u8], bytes: &[u8]) -> Statement {
+    of(
+        key,
+        "INSERT INTO content (tenant, thread, hash, bytes) VALUES ($1, $2, $3, $4) ON CONFLICT DO NOTHING",
+        [Value::Bytes(hash.to_vec()), Value::Bytes(bytes.to_vec())],
+    )
+}
+
+fn moved(
+    key: &ThreadKey,
+    seq: u64,
+    change: &HeadChange,
+    ms: Millis,
+) -> Result<Statement, StoreError> {
+    Ok(of(
+        key,
+        "INSERT INTO head_log (tenant, thread, seq, payload, ms) VALUES ($1, $2, $3, $4, $5)",
+        [int(seq), json(change)?, int(ms)],
+    ))
+}
+
+/// What a message can be found by. The thread's own term narrows what an index over all threads has to look at.
+fn found_by(key: &ThreadKey, node: NodeId, terms: &Terms) -> Statement {
+    if terms.is_empty() {
+        return of(
+            key,
+            "DELETE FROM search WHERE tenant = $1 AND thread = $2 AND seq = $3",
+            [int(node.0)],
+        );
+    }
+    of(
+        key,
+        "INSERT INTO search (tenant, thread, seq, terms) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (tenant, thread, seq) DO UPDATE SET terms = excluded.terms",
+        [
+            int(node.0),
+            Value::Text(format!("{} {}", own_term(key), terms.to_text())),
+        ],
+    )
+}
+
+/// A term that stands in every message of a thread, and that no text has: terms do not begin with `_`.
+pub(crate) fn own_term(key: &ThreadKey) -> String {
+    let mut digest = Sha256::new();
+    digest.update((key.tenant.len() as u64).to_le_bytes());
+    digest.update(key.tenant.as_bytes());
+    digest.update(key.thread.as_bytes());
+    let digest = digest.finalize();
+    let hex: String = digest.iter().take(12).map(|b| format!("{b:02x}")).collect();
+    format!("_{hex}")
 }
 
 fn event_row(key: &ThreadKey, seq: u64, event: &str, ms: Millis) -> Statement {

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use conspectus::store::{
-    Head, Lease, Mark, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey, ThreadStore,
-    Write, Written,
+    Found, Head, Lease, MAX_PREVIEWS, Mark, Rewrite, StoreError, StoredEvent, StoredMessage,
+    Stores, ThreadKey, ThreadStore, Write, Written,
 };
+use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis};
 use conspectus_core::id::{AttemptId, Ident, NodeId, RecordId};
 use conspectus_core::record::Record;
 use conspectus_core::thread::{HeadChange, Learnt, Limits};
 
-use crate::common::{cumulative, decide};
+use crate::common::{cumulative, decide, decide_rewrite};
 use crate::sql::{Backend, Columns, Row, Statement, Value, int, text};
-use crate::statements::{Read, head, ident, json, message, messages, of, parse};
+use crate::statements::{Read, head, ident, json, message, messages, of, own_term, parse};
 
 /// A store in a database.
 #[derive(Debug)]
@@ -29,6 +30,16 @@ impl<B: Backend> Database<B> {
         let reads = vec![head(key).locking()];
         self.0
             .transact(reads, |mut rows| then(Read::needed(take(&mut rows, 0))?))
+    }
+
+    /// A transaction after which something is not to be found any more.
+    fn for_good<'s, T: Send + 's>(&'s self, done: Stores<'s, T>) -> Stores<'s, T> {
+        Box::pin(async move {
+            let answer = done.await?;
+            // It is deleted whether or not the rest of it could be wiped out right now.
+            let _ = self.0.scrub().await;
+            Ok(answer)
+        })
     }
 
     /// Rows of a thread that has to be there.
@@ -86,13 +97,13 @@ impl<B: Backend> ThreadStore for Database<B> {
 
     fn delete<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, bool> {
         let key = key.clone();
-        self.0
-            .transact(vec![head(&key).locking()], move |mut rows| {
-                let is_there = Read::of(take(&mut rows, 0))?.is_some();
-                // All other tables follow.
-                let gone = of(&key, "DELETE FROM thread WHERE tenant = $1 AND id = $2", []);
-                Ok((vec![gone], is_there))
-            })
+        let reads = vec![head(&key).locking()];
+        self.for_good(self.0.transact(reads, move |mut rows| {
+            let is_there = Read::of(take(&mut rows, 0))?.is_some();
+            // All other tables follow.
+            let gone = of(&key, "DELETE FROM thread WHERE tenant = $1 AND id = $2", []);
+            Ok((vec![gone], is_there))
+        }))
     }
 
     fn list<'a>(
@@ -148,6 +159,41 @@ impl<B: Backend> ThreadStore for Database<B> {
         })
     }
 
+    fn rewrite<'a>(&'a self, key: &'a ThreadKey, rewrite: Rewrite) -> Stores<'a, Written> {
+        let key_of = key.clone();
+        self.for_good(self.on(key, move |read| {
+            if let Some(end) = decide_rewrite(&read.head, &rewrite)? {
+                return Ok((Vec::new(), end));
+            }
+            let all = read.rewriting(&key_of, &rewrite)?;
+            Ok((all, Written::Done(read.head.revision + 1)))
+        }))
+    }
+
+    fn expire<'a>(
+        &'a self,
+        tenant: &'a str,
+        before_ms: Millis,
+        limit: u32,
+    ) -> Stores<'a, Vec<Arc<str>>> {
+        let tenant: Arc<str> = tenant.into();
+        let old = Statement::new(
+            "SELECT id FROM thread WHERE tenant = $1 AND written_ms < $2 ORDER BY id LIMIT $3",
+            [text(&tenant), int(before_ms), int(u64::from(limit))],
+        );
+        self.for_good(self.0.transact(vec![old.locking()], move |mut rows| {
+            let name = |row| Ok(Columns::of(row).text()?.into());
+            let names: Result<Vec<Arc<str>>, StoreError> =
+                take(&mut rows, 0).into_iter().map(name).collect();
+            let names = names?;
+            let gone = |name: &Arc<str>| {
+                let key = ThreadKey::new(&tenant, name);
+                of(&key, "DELETE FROM thread WHERE tenant = $1 AND id = $2", [])
+            };
+            Ok((names.iter().map(gone).collect(), names))
+        }))
+    }
+
     fn has_record<'a>(
         &'a self,
         key: &'a ThreadKey,
@@ -170,6 +216,30 @@ impl<B: Backend> ThreadStore for Database<B> {
         last: NodeId,
     ) -> Stores<'a, Vec<StoredMessage>> {
         self.read(key, messages(key, first, last), message)
+    }
+
+    fn search<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        terms: &'a Terms,
+        limit: u32,
+    ) -> Stores<'a, Vec<Found>> {
+        let asked: Vec<&str> = terms.iter().collect();
+        let Ok(asked) = json(&asked) else {
+            return Box::pin(std::future::ready(Ok(Vec::new())));
+        };
+        let found = of(
+            key,
+            B::SEARCH,
+            [Value::Text(own_term(key)), asked, int(u64::from(limit))],
+        );
+        self.read(key, found, |row| {
+            let mut row = Columns::of(row);
+            Ok(Found {
+                node: NodeId(row.int()?),
+                matched: row.int()?,
+            })
+        })
     }
 
     fn by_native_id<'a>(
@@ -309,6 +379,43 @@ impl<B: Backend> ThreadStore for Database<B> {
             ],
         );
         self.on(key, move |_| Ok((vec![kept], ())))
+    }
+
+    fn preview<'a>(&'a self, key: &'a ThreadKey, name: &'a str) -> Stores<'a, Option<Arc<str>>> {
+        let kept = of(
+            key,
+            "SELECT text FROM preview WHERE tenant = $1 AND thread = $2 AND name = $3",
+            [text(name)],
+        );
+        first(self.read(key, kept, |row| {
+            let text = String::from_utf8(Columns::of(row).bytes()?);
+            let text = text.map_err(|_| StoreError::Damaged("a preview".to_owned()))?;
+            Ok(text.into())
+        }))
+    }
+
+    fn keep_preview<'a>(
+        &'a self,
+        key: &'a ThreadKey,
+        name: &'a str,
+        words: &'a str,
+        now: Millis,
+    ) -> Stores<'a, ()> {
+        let kept = of(
+            key,
+            "INSERT INTO preview (tenant, thread, name, nth, text, ms) VALUES ($1, $2, $3, \
+             (SELECT coalesce(max(nth), 0) + 1 FROM preview WHERE tenant = $1 AND thread = $2), $4, $5) \
+             ON CONFLICT (tenant, thread, name) DO UPDATE \
+             SET nth = excluded.nth, text = excluded.text, ms = excluded.ms",
+            [text(name), Value::Bytes(words.into()), int(now)],
+        );
+        let newest = of(
+            key,
+            "DELETE FROM preview WHERE tenant = $1 AND thread = $2 AND nth NOT IN \
+             (SELECT nth FROM preview WHERE tenant = $1 AND thread = $2 ORDER BY nth DESC LIMIT $3)",
+            [int(MAX_PREVIEWS as u64)],
+        );
+        self.on(key, move |_| Ok((vec![kept, newest], ())))
     }
 
     fn emit<'a>(&'a self, key: &'a ThreadKey, event: &'a str, now: Millis) -> Stores<'a, u64> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use conspectus_core::id::{Ident, IdentHasher, NodeId};
 use conspectus_core::thread::{Known, Thread};
-use conspectus_core::view::{Role, Usage};
+use conspectus_core::view::{Role, Texts, Usage};
 use serde::{Deserialize, Serialize};
 
 use super::Threads;
@@ -18,6 +18,7 @@ use super::open::{Much, Opened, new_message};
 use super::settings::Asked;
 use crate::clock::Clock;
 use crate::store::{NewMessage, Once, StoredMessage, ThreadKey, Write, Written};
+use crate::terms::Terms;
 
 /// Messages to append at the head.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -88,6 +89,7 @@ impl<C: Clock> Threads<C> {
                 known: opened.thread.known(NodeId(node)).unwrap_or(message.known),
                 ..message
             });
+            let new: Vec<NewMessage> = new.collect();
             let event = ThreadEvent::Appended {
                 ids: ids.clone(),
                 checkpoint_id,
@@ -96,7 +98,8 @@ impl<C: Clock> Threads<C> {
             let meta = counted.is_none().then(|| opened.meta.to_text());
             let write = Write {
                 revision: opened.head.revision,
-                messages: new.collect(),
+                search: terms(&new, opened.head.nodes, &opened.shelf),
+                messages: new,
                 changed,
                 state: Some(Arc::new(opened.thread.state())),
                 meta,
@@ -175,16 +178,20 @@ impl<C: Clock> Threads<C> {
     }
 }
 
-/// The ids of messages that were stored under the same key, in order.
+/// The ids of messages of which those that were new then are stored one after another.
 fn ids_of(messages: &[Message], stored: &[StoredMessage]) -> Vec<Arc<str>> {
-    let stored = stored.iter().map(|one| one.message.native_id.clone());
+    let stored = stored.iter().map(|stored| &stored.message.native_id);
     let mut stored = stored.peekable();
     let ids = messages.iter().map(|message| match &message.id {
         Some(id) => {
             stored.next_if(|there| there.as_ref() == Some(id));
             id.clone()
         }
-        None => stored.next().flatten().unwrap_or_else(|| "".into()),
+        None => stored
+            .next()
+            .cloned()
+            .flatten()
+            .unwrap_or_else(|| "".into()),
     });
     ids.collect()
 }
@@ -236,6 +243,16 @@ fn take(
         next += 1;
     }
     Ok((ids, new))
+}
+
+/// What new messages can be found by; the first of them has the number `from`.
+pub(super) fn terms(new: &[NewMessage], from: u64, texts: &dyn Texts) -> Vec<(NodeId, Terms)> {
+    let numbered = (from..).map(NodeId).zip(new);
+    let terms = numbered.map(|(node, message)| {
+        let terms = Terms::of_message(&message.known.view, texts);
+        (node, terms)
+    });
+    terms.filter(|(_, terms)| !terms.is_empty()).collect()
 }
 
 /// What is known now of the newest reply, if that is stored already.

@@ -10,6 +10,7 @@ use conspectus_core::record::Record;
 use conspectus_core::thread::{Sources, Thread};
 
 use super::Threads;
+use super::append::terms;
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::info::{CreateThread, ThreadInfo};
@@ -87,10 +88,12 @@ impl<C: Clock> Threads<C> {
             let id = id.unwrap_or_else(|| "".into());
             new_message(&thread, node, stored.message.bytes.clone(), id)
         });
+        let messages: Vec<_> = messages.collect();
         let mut revision = head.revision;
         let first = Write {
             revision,
-            messages: messages.collect(),
+            search: terms(&messages, 0, &shelf),
+            messages,
             state: Some(Arc::new(thread.state())),
             meta: Some(meta.to_text()),
             events: vec![ThreadEvent::Imported.to_text()],

@@ -332,7 +332,7 @@ impl<C: Clock> Threads<C> {
             },
         };
         let work = self.compactor().run(&home, attempt, &around, control);
-        let report = self.held(key, held, control, work).await;
+        let report = self.held(key, held, control, work, home.tell()).await;
         let mut left = home.into_left();
         let mut compacted = Compacted::of(key, report.clone(), Some(&run));
         if compacted.is_change() {
@@ -366,8 +366,11 @@ impl<C: Clock> Threads<C> {
             measured: report.measured,
             ended_ms: self.now(),
         };
-        self.finish(key, ask, held, &run, &left, last).await?;
-        Ok(compacted)
+        match self.finish(key, ask, held, &run, &left, last).await {
+            // What is in force is told, even where the end could not be written: the next attempt finds the mark.
+            Err(why) if !compacted.is_change() => Err(why),
+            _ => Ok(compacted),
+        }
     }
 
     /// Writes how an attempt ended with its last event, then clears the mark.

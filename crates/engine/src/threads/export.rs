@@ -9,6 +9,7 @@ use conspectus_core::thread::{HeadChange, Known, State};
 use serde::{Deserialize, Serialize};
 
 use super::Threads;
+use super::append::terms;
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::info::ThreadInfo;
@@ -16,8 +17,10 @@ use super::json::Json;
 use super::meta::Meta;
 use super::open::Much;
 use super::settings::Asked;
+use super::shelf::Shelf;
 use crate::clock::Clock;
 use crate::store::{Commit, Head, NewMessage, StoredEvent, ThreadKey, Write, Written};
+use crate::terms::Terms;
 
 /// The version of the file's form.
 const EXPORT_FORMAT: u16 = 1;
@@ -207,9 +210,13 @@ impl<C: Clock> Threads<C> {
 
     async fn fill(&self, key: &ThreadKey, read: Imported) -> Result<(), ThreadsError> {
         let mut revision = self.head(key).await?.revision;
+        let mut from = 0;
         for (ms, messages) in read.in_writes() {
+            let search = found_by(&messages, from);
+            from += messages.len() as u64;
             let write = Write {
                 messages,
+                search,
                 now: ms,
                 ..Write::default()
             };
@@ -364,6 +371,14 @@ impl Imported {
         }
         writes
     }
+}
+
+fn found_by(messages: &[NewMessage], from: u64) -> Vec<(NodeId, Terms)> {
+    let mut shelf = Shelf::default();
+    for (node, message) in (from..).map(NodeId).zip(messages) {
+        shelf.put(node, message.bytes.clone(), message.native_id.clone());
+    }
+    terms(messages, from, &shelf)
 }
 
 fn put(text: &mut String, line: &Line) {

@@ -1,6 +1,9 @@
 //! A stored thread while an attempt runs on it: commits go through the store, partial results too.
 
+use std::collections::VecDeque;
+use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Poll, Waker};
 
 use conspectus_core::count::TokenCounter;
 use conspectus_core::effect::{CommitAck, Expect, Failure, Millis};
@@ -52,8 +55,12 @@ struct Kept {
     unsure: Option<Thread>,
     /// Records of a preview, in order, with what each was planned on.
     aside: Vec<(Arc<Record>, Expect)>,
-    /// Events to be stored with the next write.
-    events: Vec<Arc<str>>,
+    /// Events to be stored soon.
+    events: VecDeque<Arc<str>>,
+    /// Those to be stored with the state after the attempt.
+    ending: Vec<Arc<str>>,
+    /// Who stores events while the attempt runs.
+    teller: Option<Waker>,
 }
 
 /// What an attempt left.
@@ -78,7 +85,9 @@ impl<'a, C: Clock> StoreHome<'a, C> {
             revision: opened.head.revision,
             unsure: None,
             aside: Vec::new(),
-            events: Vec::new(),
+            events: VecDeque::new(),
+            ending: Vec::new(),
+            teller: None,
         };
         Self {
             store,
@@ -98,13 +107,35 @@ impl<'a, C: Clock> StoreHome<'a, C> {
         Left {
             thread: kept.thread,
             aside: kept.aside,
-            events: kept.events,
+            events: kept.events.into_iter().chain(kept.ending).collect(),
         }
     }
 
-    /// An event for the next write.
+    /// An event to be stored soon: by [`Self::tell`], or with the next write.
     pub(super) fn keep(&self, event: &ThreadEvent) {
-        self.lock().events.push(event.to_text());
+        let teller = {
+            let mut kept = self.lock();
+            kept.events.push_back(event.to_text());
+            kept.teller.take()
+        };
+        teller.into_iter().for_each(Waker::wake);
+    }
+
+    /// Stores events as they come, for whoever watches. Never ends.
+    pub(super) async fn tell(&self) {
+        loop {
+            let event = poll_fn(|cx| {
+                let mut kept = self.lock();
+                let event = kept.events.pop_front();
+                if event.is_none() {
+                    kept.teller = Some(cx.waker().clone());
+                }
+                event.map_or(Poll::Pending, Poll::Ready)
+            });
+            let event = event.await;
+            let _ = self.store.emit(self.key, &event, self.clock.now()).await;
+            self.bells.ring(self.key);
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Kept> {
@@ -130,7 +161,7 @@ impl<'a, C: Clock> StoreHome<'a, C> {
             attempt: record.attempt,
             checkpoint_id: CheckpointId::new(state.knows().2, state.head()),
         };
-        let mut events = std::mem::take(&mut kept.events);
+        let mut events: Vec<_> = kept.events.drain(..).collect();
         events.push(committed.to_text());
         let write = Write {
             revision: kept.revision,
@@ -159,9 +190,9 @@ impl<'a, C: Clock> StoreHome<'a, C> {
             if !matches!(written, Ok(Written::Done(_))) {
                 // The last one tells of the commit itself.
                 let earlier = events.len() - 1;
-                self.lock()
-                    .events
-                    .splice(0..0, events.into_iter().take(earlier));
+                for event in events.into_iter().take(earlier).rev() {
+                    self.lock().events.push_front(event);
+                }
             }
             match &written {
                 Ok(Written::Behind(_)) => match self.catch_up().await {
@@ -301,7 +332,7 @@ impl<C: Clock> Home for StoreHome<'_, C> {
             };
             if event.is_end() {
                 // It is stored with the state after the attempt.
-                return self.keep(&told);
+                return self.lock().ending.push(told.to_text());
             }
             let text = told.to_text();
             // Telling must not keep it from working.

@@ -53,15 +53,16 @@ impl<C: Clock> Threads<C> {
         let _ = self.store().release(key, held.fence).await;
     }
 
-    /// Runs `work` while the lease is kept up; an attempt whose lease is lost is told to stop.
+    /// Runs `work` while the lease is kept up and `beside` runs too; an attempt whose lease is lost is told to stop.
     pub(super) async fn held<T>(
         &self,
         key: &ThreadKey,
         held: &Held,
         control: &Control,
         work: impl Future<Output = T>,
+        beside: impl Future<Output = ()>,
     ) -> T {
-        let mut work = pin!(work);
+        let (mut work, mut beside) = (pin!(work), pin!(beside));
         let mut keep = pin!(self.keep_up(key, held, control));
         let mut is_kept = true;
         std::future::poll_fn(|cx| {
@@ -70,11 +71,9 @@ impl<C: Clock> Threads<C> {
             }
             if is_kept && keep.as_mut().poll(cx).is_ready() {
                 is_kept = false;
-                // The attempt was told; it must be woken, too, if it was polled before that.
-                if let Poll::Ready(done) = work.as_mut().poll(cx) {
-                    return Poll::Ready(done);
-                }
             }
+            // It never ends.
+            let _ = beside.as_mut().poll(cx);
             Poll::Pending
         })
         .await

@@ -5,14 +5,15 @@ use std::sync::Arc;
 use conspectus_core::id::NodeId;
 use conspectus_core::ledger::Ledger;
 use conspectus_core::record::Record;
-use conspectus_core::view::{PartKind, PartRef, Texts};
+use conspectus_core::view::{PartRef, Texts};
 use serde::{Deserialize, Serialize};
 
 use super::Threads;
 use super::error::ThreadsError;
+use super::message::handle;
 use super::shelf::Shelf;
 use crate::clock::Clock;
-use crate::store::{Head, StoredMessage, ThreadKey, window};
+use crate::store::{StoredMessage, ThreadKey, window};
 
 /// A later message about the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,6 +34,28 @@ pub enum About {
     File(Arc<str>),
     /// A rule of the user, which was changed, said anew or taken back.
     Rule(Arc<str>),
+    /// A call of this tool, which was made again with the same arguments.
+    Call(Arc<str>),
+}
+
+/// A call that a message makes, or that it answers.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Asking {
+    pub(super) tool: Arc<str>,
+    pub(super) arguments: String,
+    node: NodeId,
+}
+
+impl Asking {
+    /// Whether this message makes it.
+    pub(super) fn is_of(&self, node: NodeId) -> bool {
+        self.node == node
+    }
+
+    /// Whether another one asks for the same.
+    pub(super) fn is_same(&self, other: &Self) -> bool {
+        (&self.tool, &self.arguments) == (&other.tool, &other.arguments)
+    }
 }
 
 /// What the newest state knows.
@@ -44,11 +67,7 @@ pub(super) struct Outdated {
 
 impl<C: Clock> Threads<C> {
     /// What the newest state knows. Costs what is in the window.
-    pub(super) async fn outdated(
-        &self,
-        key: &ThreadKey,
-        head: &Head,
-    ) -> Result<Outdated, ThreadsError> {
+    pub(super) async fn outdated(&self, key: &ThreadKey) -> Result<Outdated, ThreadsError> {
         let Some(read) = window(self.store(), key).await? else {
             return Ok(Outdated {
                 ledger: Ledger::default(),
@@ -56,7 +75,6 @@ impl<C: Clock> Threads<C> {
                 path: Vec::new(),
             });
         };
-        let _ = head;
         let shelf = Shelf::of(&read.messages);
         let record = read.stored.records.last().cloned();
         let record = record.filter(|record| Some(record.id) == read.state.active());
@@ -104,18 +122,17 @@ impl Outdated {
         record.is_some_and(|record| record.removed.contains(node))
     }
 
-    /// Later messages about what `stored` is about. `around`: what stands before it, with the calls that it answers.
-    pub(super) fn of(&self, around: &[StoredMessage], stored: &StoredMessage) -> Vec<Later> {
+    /// Later messages about what `stored` is about, which `asked` says.
+    pub(super) fn of(&self, asked: &[Asking], stored: &StoredMessage) -> Vec<Later> {
         let Some(own) = self.position(stored.node) else {
             return Vec::new();
         };
-        let shelf = Shelf::of(around);
-        let asked = asked(around, stored, &shelf);
         let files = self.ledger.files().filter(|(path, fact)| {
-            let is_named = asked
-                .iter()
-                .any(|arguments| arguments.contains(&json_inner(path)));
-            fact.last > own && is_named
+            let path = json_inner(path);
+            let is_named = asked.iter().any(|asked| asked.arguments.contains(&path));
+            fact.last > own
+                && is_named
+                && !asked.iter().any(|a| self.node(fact.last) == Some(a.node))
         });
         let files = files.map(|(path, fact)| Later {
             id: None,
@@ -130,29 +147,32 @@ impl Outdated {
         });
         files.chain(rules).collect()
     }
-}
 
-/// The arguments of the calls in a message, and of those that it answers.
-fn asked(around: &[StoredMessage], stored: &StoredMessage, shelf: &Shelf) -> Vec<String> {
-    let view = &stored.message.known.view;
-    let answers: Vec<_> = view.results().map(|(_, id)| id).collect();
-    let mut found = Vec::new();
-    for other in around {
-        let other = &other.message.known.view;
-        for (index, part) in other.parts.iter().enumerate() {
-            let PartKind::Call { id, .. } = &part.kind else {
-                continue;
-            };
-            if other.handle == view.handle || answers.contains(&id) {
+    /// The calls in a message, and those of `around` that it answers.
+    pub(super) fn asked(&self, around: &[StoredMessage], stored: &StoredMessage) -> Vec<Asking> {
+        let view = &stored.message.known.view;
+        let answers: Vec<_> = view.results().map(|(_, id)| id).collect();
+        let before = around.iter().filter(|other| other.node != stored.node);
+        let mut found = Vec::new();
+        for other in before.chain([stored]) {
+            let shelf = Shelf::of(std::slice::from_ref(other));
+            for (index, id, tool) in other.message.known.view.calls() {
+                if other.node != stored.node && !answers.contains(&id) {
+                    continue;
+                }
                 let at = PartRef {
-                    message: other.handle,
+                    message: handle(other.node),
                     part: u16::try_from(index).unwrap_or(u16::MAX),
                 };
-                found.push(shelf.text(at).into_owned());
+                found.push(Asking {
+                    tool: tool.clone(),
+                    arguments: shelf.text(at).into_owned(),
+                    node: other.node,
+                });
             }
         }
+        found
     }
-    found
 }
 
 /// A text as it stands inside a JSON string.

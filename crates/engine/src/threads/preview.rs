@@ -18,7 +18,7 @@ use super::lease::Held;
 use super::open::{Much, moved};
 use super::settings::Asked;
 use crate::clock::Clock;
-use crate::store::{Commit, StoreError, ThreadKey, Write, Written};
+use crate::store::{Commit, ThreadKey, Write, Written};
 
 /// What is kept of a dry run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -43,13 +43,18 @@ impl<C: Clock> Threads<C> {
             report: report.clone(),
             made_ms: self.now(),
         };
-        let _ = (key, attempt, preview);
-        Err(StoreError::Unfit("this store keeps no previews yet".to_owned()).into())
+        let name = format!("preview-{}", attempt.0);
+        let text = serde_json::to_string(&preview).expect("records can be written");
+        let keeping = self.store().keep_preview(key, &name, &text, self.now());
+        keeping.await?;
+        Ok(name.into())
     }
 
     async fn preview(&self, key: &ThreadKey, name: &str) -> Result<Preview, ThreadsError> {
-        let _ = key;
-        Err(ThreadsError::NoPreview(name.into()))
+        let text = self.store().preview(key, name).await;
+        let text = text.map_err(|why| self.of_store(key, why))?;
+        let preview = text.and_then(|text| serde_json::from_str(&text).ok());
+        preview.ok_or_else(|| ThreadsError::NoPreview(name.into()))
     }
 
     /// Puts in force what a dry run made, without asking a model again. Messages that came since stand behind it.

@@ -60,21 +60,13 @@ impl<C: Clock> Threads<C> {
     ) -> Result<Vec<Arc<str>>, ThreadsError> {
         const PAGE: u32 = 100;
         let before = self.now().saturating_sub(older_than_ms);
-        let (mut gone, mut after): (Vec<Arc<str>>, Arc<str>) = (Vec::new(), "".into());
+        let mut gone = Vec::new();
         loop {
-            let names = self.store().list(tenant, &after, PAGE).await?;
-            let Some(last) = names.last() else {
+            let page = self.store().expire(tenant, before, PAGE).await?;
+            let is_last = page.len() < PAGE as usize;
+            gone.extend(page);
+            if is_last {
                 return Ok(gone);
-            };
-            after = last.clone();
-            for name in names {
-                let key = ThreadKey::new(tenant, &name);
-                let head = self.store().head(&key).await?;
-                if head.is_some_and(|head| head.written_ms < before)
-                    && self.store().delete(&key).await?
-                {
-                    gone.push(name);
-                }
             }
         }
     }

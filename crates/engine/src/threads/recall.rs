@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use super::Threads;
 use super::error::ThreadsError;
 use super::json::Json;
-use super::outdated::{Later, Outdated};
+use super::outdated::{About, Asking, Later, Outdated};
 use super::shelf::Shelf;
 use crate::clock::Clock;
-use crate::store::{Head, StoredMessage, ThreadKey};
+use crate::store::{StoredMessage, ThreadKey};
+use crate::terms::Terms;
 
 /// What to look for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -72,14 +73,25 @@ impl<C: Clock> Threads<C> {
         key: &ThreadKey,
         recall: &Recall,
     ) -> Result<Vec<Recalled>, ThreadsError> {
-        let head = self.head(key).await?;
+        self.head(key).await?;
+        let outdated = self.outdated(key).await?;
         let (hits, messages) = match recall {
             Recall::Words {
                 query,
                 limit,
                 folded_only,
             } => {
-                let hits = self.found(key, &head, query, *limit, *folded_only).await?;
+                let terms = Terms::asked(query);
+                // Some of them may not be asked for.
+                let most = if *folded_only {
+                    limit.saturating_mul(8)
+                } else {
+                    *limit
+                };
+                let found = self.store().search(key, &terms, most).await?;
+                let asked = found.iter().map(|found| found.node);
+                let asked = asked.filter(|node| !folded_only || outdated.is_folded(*node));
+                let hits: Vec<NodeId> = asked.take(*limit as usize).collect();
                 let mut messages = Vec::new();
                 for node in &hits {
                     messages.extend(self.store().messages(key, *node, *node).await?);
@@ -94,7 +106,6 @@ impl<C: Clock> Threads<C> {
                 (vec![node], self.store().messages(key, first, last).await?)
             }
         };
-        let outdated = self.outdated(key, &head).await?;
         let now = self.now();
         let mut recalled = Vec::new();
         for stored in messages {
@@ -116,19 +127,6 @@ impl<C: Clock> Threads<C> {
         Ok(recalled)
     }
 
-    /// The numbers of messages with these words, best first.
-    async fn found(
-        &self,
-        key: &ThreadKey,
-        head: &Head,
-        query: &str,
-        limit: u32,
-        folded_only: bool,
-    ) -> Result<Vec<NodeId>, ThreadsError> {
-        let _ = (key, head, query, limit, folded_only);
-        Err(crate::store::StoreError::Unfit("this store cannot search yet".to_owned()).into())
-    }
-
     /// What later messages say of what stands in this one.
     async fn later(
         &self,
@@ -144,13 +142,50 @@ impl<C: Clock> Threads<C> {
             None => stored.node,
         };
         let around = self.store().messages(key, first, stored.node).await?;
-        let mut later = outdated.of(&around, stored);
+        let asked = outdated.asked(&around, stored);
+        let mut later = outdated.of(&asked, stored);
+        later.extend(self.again(key, outdated, &asked, stored).await?);
         for one in &mut later {
             if let Some(node) = outdated.node(one.position) {
                 let stored = self.store().messages(key, node, node).await?;
                 one.id = stored.first().and_then(|m| m.message.native_id.clone());
             }
         }
+        Ok(later)
+    }
+
+    /// The same calls made later: their results are newer.
+    async fn again(
+        &self,
+        key: &ThreadKey,
+        outdated: &Outdated,
+        asked: &[Asking],
+        stored: &StoredMessage,
+    ) -> Result<Vec<Later>, ThreadsError> {
+        const MOST: u32 = 20;
+        let mut later: Vec<Later> = Vec::new();
+        for call in asked {
+            let terms = Terms::asked(&format!("{} {}", call.tool, call.arguments));
+            for found in self.store().search(key, &terms, MOST).await? {
+                let is_later = found.node > stored.node && !call.is_of(found.node);
+                let Some(position) = outdated.position(found.node).filter(|_| is_later) else {
+                    continue;
+                };
+                let same = self.store().messages(key, found.node, found.node).await?;
+                if same
+                    .iter()
+                    .any(|same| outdated.asked(&[], same).iter().any(|c| c.is_same(call)))
+                {
+                    later.push(Later {
+                        id: None,
+                        position,
+                        about: About::Call(call.tool.clone()),
+                    });
+                }
+            }
+        }
+        later.sort_by_key(|later| std::cmp::Reverse(later.position));
+        later.dedup();
         Ok(later)
     }
 }

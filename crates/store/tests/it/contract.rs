@@ -2,7 +2,11 @@
 
 use std::sync::Arc;
 
-use conspectus::store::{Commit, Lease, Mark, Once, StoreError, ThreadKey, Write, Written};
+use conspectus::store::{
+    Commit, Found, Lease, MAX_PREVIEWS, Mark, ONCE_MS, Once, Rewrite, StoreError, ThreadKey,
+    ThreadStore, Write, Written,
+};
+use conspectus::terms::Terms;
 use conspectus_core::effect::{Expect, Fence, Version};
 use conspectus_core::id::{AttemptId, Ident, NodeId, RecordId};
 use conspectus_core::thread::Learnt;
@@ -244,7 +248,25 @@ fn a_write_with_a_key_happens_once() {
             once: once("b"),
             ..write
         };
-        assert_eq!(now(store.write(&key, other)), Ok(Written::KeyReused));
+        assert_eq!(
+            now(store.write(&key, other.clone())),
+            Ok(Written::KeyReused)
+        );
+        // A key is forgotten when it is old and another one comes.
+        let later = |revision, key: &str, ms| Write {
+            revision,
+            once: Some(Once {
+                key: key.into(),
+                digest: Ident::of("c"),
+            }),
+            now: ms,
+            ..Write::default()
+        };
+        let much_later = ONCE_MS + 3;
+        let new = now(store.write(&key, later(3, "new", much_later)));
+        assert_eq!(new, Ok(Written::Done(4)));
+        let again = now(store.write(&key, later(4, "k", much_later)));
+        assert_eq!(again, Ok(Written::Done(5)));
         assert_eq!(
             now(store.head(&key)).expect("read").expect("there").nodes,
             3
@@ -398,6 +420,78 @@ fn partial_results_events_and_limits_are_kept() {
     });
 }
 
+/// Says what messages can be found by.
+fn find_by(store: &dyn ThreadStore, talk: &mut Talk, search: Vec<(NodeId, Terms)>) {
+    let write = Write {
+        revision: talk.revision,
+        search,
+        ..Write::default()
+    };
+    talk.revision += 1;
+    assert_eq!(
+        now(store.write(&talk.key, write)),
+        Ok(Written::Done(talk.revision))
+    );
+}
+
+#[test]
+fn messages_are_found_by_their_terms_alike_in_every_store() {
+    every(|open| {
+        let store = open();
+        let [key, other] = ["x", "y"].map(|name| ThreadKey::new("t", name));
+        let mut talks = [&key, &other].map(|key| Talk::create(store.as_ref(), key));
+        let texts = [
+            "The parser loses the last line of src/store/lib.rs",
+            "the Parser again: 東京都, l'été, हिन्दी",
+            "nothing 'to' see: \u{0}\u{1F980}\" AND \"see*",
+            "the last line, and the parser",
+        ];
+        for talk in &mut talks {
+            talk.go_on(store.as_ref(), 2);
+            let terms = |(node, text): (u64, &&str)| (NodeId(node), Terms::of(text));
+            let search = (0..).zip(&texts).map(terms).collect();
+            find_by(store.as_ref(), talk, search);
+        }
+        let found = |query: &str, limit| -> Vec<(u64, u64)> {
+            let terms = Terms::asked(query);
+            let found = now(store.search(&key, &terms, limit)).expect("searched");
+            found
+                .iter()
+                .map(|f: &Found| (f.node.0, f.matched))
+                .collect()
+        };
+        assert_eq!(found("parser", 9), [(3, 1), (1, 1), (0, 1)]);
+        assert_eq!(found("the last parser", 9), [(3, 3), (0, 3), (1, 2)]);
+        assert_eq!(found("the last parser", 1), [(3, 3)]);
+        assert_eq!(found("LIB.RS 京都", 9), [(0, 3), (1, 1)]);
+        assert_eq!(found("e\u{301}te\u{301} été हिन्दी", 9), [(1, 2)]);
+        assert_eq!(found("see AND x* OR (y:\"'", 9), [(2, 2), (3, 1)]);
+        assert_eq!(found("absent", 9), []);
+        assert_eq!(found("", 9), []);
+        // What it is found by changes, or goes.
+        let [talk, second] = &mut talks;
+        let other_terms = vec![
+            (NodeId(0), Terms::of("the beginning")),
+            (NodeId(3), Terms::default()),
+        ];
+        find_by(store.as_ref(), talk, other_terms);
+        assert_eq!(found("the beginning", 9), [(0, 2), (1, 1)]);
+        assert_eq!(found("line", 9), []);
+        let beyond = Write {
+            revision: talk.revision,
+            search: vec![(NodeId(99), Terms::of("x"))],
+            ..Write::default()
+        };
+        let refused = now(store.write(&key, beyond));
+        assert!(matches!(refused, Err(StoreError::Unfit(_))), "{refused:?}");
+        assert_eq!(now(store.delete(&key)), Ok(true));
+        let gone = now(store.search(&key, &Terms::of("the"), 9));
+        assert_eq!(gone, Err(StoreError::NoThread));
+        let stays = now(store.search(&second.key, &Terms::of("line"), 9));
+        assert_eq!(stays.map(|found| found.len()), Ok(2));
+    });
+}
+
 #[test]
 fn deleting_leaves_nothing_behind() {
     every(|open| {
@@ -408,6 +502,12 @@ fn deleting_leaves_nothing_behind() {
         talk.compact(store.as_ref()).expect("written");
         now(store.cache(&key, Ident::of("p"), "text", 1)).expect("kept");
         now(store.emit(&key, "event", 1)).expect("told");
+        now(store.keep_preview(&key, "p", "text", 1)).expect("kept");
+        find_by(
+            store.as_ref(),
+            &mut talk,
+            vec![(NodeId(0), Terms::of("word"))],
+        );
         assert_eq!(now(store.delete(&key)), Ok(true));
         assert_eq!(now(store.events(&key, 0, 9)), Err(StoreError::NoThread));
         let new = Talk::create(store.as_ref(), &key);
@@ -419,6 +519,50 @@ fn deleting_leaves_nothing_behind() {
         );
         assert_eq!(now(store.head_log(&key)), Ok(vec![]));
         assert_eq!(now(store.cached(&key, Ident::of("p"))), Ok(None));
+        assert_eq!(now(store.preview(&key, "p")), Ok(None));
+        assert_eq!(now(store.search(&key, &Terms::of("word"), 9)), Ok(vec![]));
+    });
+}
+
+#[test]
+fn the_newest_previews_are_kept() {
+    every(|open| {
+        let key = ThreadKey::new("t", "previews");
+        let store = open();
+        Talk::create(store.as_ref(), &key);
+        let kept = |name: &str| now(store.preview(&key, name)).expect("read");
+        assert_eq!(kept("p0"), None);
+        for nth in 0..MAX_PREVIEWS {
+            now(store.keep_preview(&key, &format!("p{nth}"), "text\0", 1)).expect("kept");
+        }
+        // One that is made again is a new one.
+        now(store.keep_preview(&key, "p0", "other", 2)).expect("kept");
+        now(store.keep_preview(&key, "last", "text", 3)).expect("kept");
+        assert_eq!(kept("p0").as_deref(), Some("other"));
+        assert_eq!(kept("p1"), None);
+        assert_eq!(kept("p2").as_deref(), Some("text\0"));
+        assert_eq!(kept("last").as_deref(), Some("text"));
+    });
+}
+
+#[test]
+fn threads_that_nobody_wrote_to_for_long_go() {
+    every(|open| {
+        let store = open();
+        for (name, ms) in [("a", 5), ("b", 9), ("c", 1), ("d", 2)] {
+            let key = ThreadKey::new("t", name);
+            now(store.create(&key, "", ms)).expect("created");
+        }
+        now(store.create(&ThreadKey::new("u", "a"), "", 1)).expect("created");
+        let gone = |before, limit| {
+            let gone = now(store.expire("t", before, limit)).expect("done");
+            gone.iter().map(|name| name.to_string()).collect::<Vec<_>>()
+        };
+        assert_eq!(gone(6, 2), ["a", "c"]);
+        assert_eq!(gone(6, 2), ["d"]);
+        assert_eq!(gone(6, 2), [""; 0]);
+        assert_eq!(now(store.list("t", "", 9)), Ok(vec!["b".into()]));
+        assert_eq!(now(store.list("u", "", 9)), Ok(vec!["a".into()]));
     });
 }
 
@@ -449,6 +593,13 @@ fn without_a_thread_every_method_says_so() {
         assert_eq!(now(store.mark(&key, NO_FENCE, None)), Err(no.clone()));
         assert_eq!(now(store.cached(&key, part)), Err(no.clone()));
         assert_eq!(now(store.cache(&key, part, "text", 1)), Err(no.clone()));
-        assert_eq!(now(store.emit(&key, "event", 1)), Err(no));
+        assert_eq!(now(store.emit(&key, "event", 1)), Err(no.clone()));
+        assert_eq!(now(store.search(&key, &Terms::of("x"), 1)), Err(no.clone()));
+        assert_eq!(now(store.preview(&key, "p")), Err(no.clone()));
+        assert_eq!(
+            now(store.keep_preview(&key, "p", "text", 1)),
+            Err(no.clone())
+        );
+        assert_eq!(now(store.rewrite(&key, Rewrite::default())), Err(no));
     });
 }

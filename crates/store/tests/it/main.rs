@@ -6,3 +6,4 @@ mod postgres;
 mod reload;
 mod sqlite;
 mod support;
+mod threads;

@@ -85,7 +85,7 @@ fn a_newer_database_is_left_alone() {
         opened,
         Err(StoreError::Newer {
             found: 99,
-            known: 2
+            known: 3
         })
     );
 }

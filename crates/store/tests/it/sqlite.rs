@@ -48,7 +48,7 @@ fn a_file_of_the_first_version_is_brought_to_this_one() {
     let version = |db: rusqlite::Connection| {
         db.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))
     };
-    assert_eq!(rusqlite::Connection::open(&path).and_then(version), Ok(2));
+    assert_eq!(rusqlite::Connection::open(&path).and_then(version), Ok(3));
 }
 
 #[test]
@@ -66,7 +66,7 @@ fn what_cannot_be_opened_says_why() {
         open("newer"),
         Err(StoreError::Newer {
             found: 99,
-            known: 2
+            known: 3
         })
     );
     sql("other", "CREATE TABLE recipes (name TEXT)");

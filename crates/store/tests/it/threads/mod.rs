@@ -1,0 +1,8 @@
+//! What can be done with stored threads, in every store.
+
+mod compacting;
+mod faulty;
+mod messages;
+mod moving;
+mod recalling;
+mod world;
