@@ -19,6 +19,7 @@ work=$(mktemp -d)
 # Something to ask about: one name that generated requests find.
 curl --silent --fail --output /dev/null -H 'Content-Type: application/json' \
   -d '{"thread_id": "tea"}' "$url/api/threads"
-"$cache/venv/bin/schemathesis" run "$url/api/openapi.json" --url "$url" --no-color --seed 5 \
-  --max-examples "${1:-15}" --phases examples,coverage,fuzzing --workers 1 \
-  --exclude-operation-id get_events --exclude-checks unsupported_method
+# Not asked for: streams, which do not end, and imports, whose lines are no JSON document.
+"$cache/venv/bin/schemathesis" --config-file scripts/sdk/schemathesis.toml run "$url/api/openapi.json" --url "$url" \
+  --no-color --seed 5 --max-examples "${1:-15}" --phases examples,coverage,fuzzing --workers 1 \
+  --exclude-operation-id get_events --exclude-operation-id import_thread

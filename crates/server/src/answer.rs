@@ -64,7 +64,8 @@ impl From<ThreadsError> for Problem {
 /// What a store says may name its place, which is the operator's business: clients read less.
 impl From<StoreError> for Problem {
     fn from(error: StoreError) -> Self {
-        match error {
+        let why = error.to_string();
+        let mut problem = match error {
             StoreError::Busy => Self::unavailable("store_busy", error.to_string()),
             StoreError::Unreachable(_) => Self::unavailable(
                 "store_unavailable",
@@ -82,6 +83,8 @@ impl From<StoreError> for Problem {
                 let detail = "the store failed; the server's log says more";
                 Self::new(status, "store_failed", detail)
             }
-        }
+        };
+        problem.why = Some(why);
+        problem
     }
 }

@@ -34,6 +34,7 @@ mod log;
 mod metrics;
 mod openapi;
 mod origin;
+mod parts;
 mod problem;
 mod read;
 mod record;

@@ -43,6 +43,8 @@ pub(crate) struct Line<'a> {
     pub(crate) thread: Option<&'a str>,
     /// The problem's word.
     pub(crate) code: Option<&'a str>,
+    /// What a store said.
+    pub(crate) why: Option<&'a str>,
 }
 
 impl fmt::Display for Line<'_> {
@@ -63,6 +65,10 @@ impl fmt::Display for Line<'_> {
                 write!(f, " {name}={value}")?;
             }
         }
-        Ok(())
+        match self.why {
+            // One line is one line.
+            Some(why) => write!(f, " why={why:?}"),
+            None => Ok(()),
+        }
     }
 }

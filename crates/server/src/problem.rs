@@ -19,6 +19,8 @@ pub(crate) struct Problem {
     pub(crate) cause: Option<&'static str>,
     /// When to ask again.
     pub(crate) retry_after_s: Option<u32>,
+    /// For the log alone.
+    pub(crate) why: Option<String>,
 }
 
 #[derive(Serialize)]
@@ -41,6 +43,7 @@ impl Problem {
             detail: detail.into(),
             cause: None,
             retry_after_s: None,
+            why: None,
         }
     }
 
@@ -99,12 +102,17 @@ impl IntoResponse for Problem {
         if self.status == StatusCode::UNAUTHORIZED {
             headers.insert(header::WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
-        // The log says the word.
-        response.extensions_mut().insert(Code(self.code));
+        response.extensions_mut().insert(Told {
+            code: self.code,
+            why: self.why,
+        });
         response
     }
 }
 
-/// The word of the problem that a response is.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Code(pub(crate) &'static str);
+/// What the log says of the problem that a response is.
+#[derive(Clone, Debug)]
+pub(crate) struct Told {
+    pub(crate) code: &'static str,
+    pub(crate) why: Option<String>,
+}

@@ -12,6 +12,7 @@ use serde::de::DeserializeOwned;
 
 use crate::app::App;
 use crate::guard::Tenant;
+use crate::parts::Object;
 use crate::problem::Problem;
 use crate::tokens::is_name;
 

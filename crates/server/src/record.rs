@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::guard::Tenant;
 use crate::log::Line;
-use crate::problem::{Code, Problem};
+use crate::problem::{Problem, Told};
 use crate::tokens::is_name;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
@@ -52,7 +52,7 @@ pub(crate) async fn record(State(app): State<Arc<App>>, request: Request, next: 
     let status = response.status().as_u16();
     app.metrics.request(&route, method, status, ms);
     let tenant = response.extensions_mut().remove::<Tenant>();
-    let code = response.extensions_mut().remove::<Code>();
+    let told = response.extensions_mut().remove::<Told>();
     let line = Line {
         at: &conspectus::wire::iso_time(app.threads.now()),
         status,
@@ -62,7 +62,8 @@ pub(crate) async fn record(State(app): State<Arc<App>>, request: Request, next: 
         request: &id,
         tenant: tenant.as_ref().map(|tenant| &*tenant.0),
         thread: thread.as_deref(),
-        code: code.map(|code| code.0),
+        code: told.as_ref().map(|told| told.code),
+        why: told.as_ref().and_then(|told| told.why.as_deref()),
     };
     app.log.line(&line.to_string());
     let headers = response.headers_mut();

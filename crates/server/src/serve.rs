@@ -4,6 +4,7 @@ use std::future::Future;
 use std::io;
 use std::net::SocketAddr;
 use std::pin::pin;
+use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
@@ -12,9 +13,12 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use hyper_util::service::TowerToHyperService;
 use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::Semaphore;
 
 use crate::stop::{Phase, Stop, Tasks};
 
+/// So many connections are served at a time.
+const CONNECTIONS: usize = 1024;
 /// Whoever connects has this long to say what is wanted.
 const HEAD: Duration = Duration::from_secs(30);
 /// After attempts were cancelled they end within this, or are left to their lease.
@@ -33,10 +37,16 @@ pub(crate) async fn serve(
     let connections = GracefulShutdown::new();
     let mut builder = Builder::new();
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD);
+    let room = Arc::new(Semaphore::new(CONNECTIONS));
     let mut until = pin!(until);
     loop {
-        let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+        // Who comes when there is no room waits in the system's own queue.
+        let next = async {
+            let place = room.clone().acquire_owned().await;
+            (place, listener.accept().await)
+        };
+        let (place, accepted) = tokio::select! {
+            next = next => next,
             () = &mut until => break,
         };
         let Some(stream) = taken(accepted).await else {
@@ -48,6 +58,7 @@ pub(crate) async fn serve(
         tokio::spawn(async move {
             // What a client does to its connection is no news.
             let _ = connection.await;
+            drop(place);
         });
     }
     stop.go_to(Phase::Draining);

@@ -34,6 +34,12 @@ pub(crate) fn run(args: &ServeArgs) -> Done {
         ui::warning(&warning.to_string());
     }
     let settings = settings(&config, args)?;
+    // A fault ends one request. Where it is is told, not what it says: that may be somebody's words.
+    std::panic::set_hook(Box::new(|info| {
+        if let Some(at) = info.location() {
+            log(&format!("fault at {at}; please report it"));
+        }
+    }));
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build();
@@ -72,13 +78,14 @@ async fn serve(config: &Config, policy: &Policy, args: &ServeArgs, settings: Set
     with.models = listed;
     let threads = Threads::new(store, Arc::new(compactor), with);
     let listen = settings.listen;
-    let log = Log::new(|line| {
-        // A log that cannot be written is no reason to stop.
-        let _ = writeln!(std::io::stderr().lock(), "{line}");
-    });
-    let server = Server::bind(settings, Arc::new(threads), metrics, log).await;
+    let server = Server::bind(settings, Arc::new(threads), metrics, Log::new(log)).await;
     let server = server.map_err(|why| Fail::about(Exit::Usage, listen, &io_words(&why)))?;
     ui::write_out(format!("listening on http://{}\n", server.address()).as_bytes())?;
     server.run(signals::stop()?).await;
     Ok(Exit::Done)
+}
+
+/// A line on standard error. A log that cannot be written is no reason to stop.
+fn log(line: &str) {
+    let _ = writeln!(std::io::stderr().lock(), "{line}");
 }

@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Answered};
 use crate::app::App;
+use crate::parts::{Object, exact};
 use crate::problem::Problem;
 use crate::read::{Body, Named};
 use crate::stop::Phase;
@@ -32,7 +33,7 @@ const FAILED: &str = "Failed to compact thread context.";
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Compact {
     force: bool,
-    keep: Option<Size>,
+    keep: Option<Object<Size>>,
     agent_name: Option<Arc<str>>,
     model_name: Option<Arc<str>>,
     below_keep: bool,
@@ -75,11 +76,10 @@ enum Unit {
 
 impl Size {
     fn keep(&self) -> Result<KeepOption, Problem> {
-        const EXACT: f64 = 9_007_199_254_740_992.0;
         let value = self.value;
-        let whole = || match value.fract() == 0.0 && (0.0..EXACT).contains(&value) {
-            true => Ok(value as u64),
-            false => Err(Problem::invalid("keep.value is a whole number >= 0")),
+        let whole = || {
+            let number = exact(value);
+            number.ok_or_else(|| Problem::invalid("keep.value is a whole number >= 0"))
         };
         match self.unit {
             Unit::Messages => whole().map(KeepOption::Messages),
@@ -117,7 +117,7 @@ impl Compact {
         Ok(CompactThread {
             force: self.force,
             below_keep: self.below_keep,
-            keep: self.keep.map(|keep| keep.keep()).transpose()?,
+            keep: self.keep.map(|Object(keep)| keep.keep()).transpose()?,
             focus: self.focus.filter(|focus| !focus.trim().is_empty()),
             model_name: self.model_name,
             agent_name: self.agent_name,

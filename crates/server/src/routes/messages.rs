@@ -10,6 +10,7 @@ use serde::Deserialize;
 
 use crate::answer::{Answer, Answered};
 use crate::app::App;
+use crate::parts::{Object, Whole};
 use crate::problem::Problem;
 use crate::read::{Asked, Body, Named};
 
@@ -21,9 +22,34 @@ const MAX_KEY: usize = 255;
 #[serde(deny_unknown_fields)]
 pub(crate) struct New {
     messages: Vec<Json>,
-    /// As the header `Idempotency-Key`.
+    /// As the header `Idempotency-Key`, which stands over it.
     idempotency_key: Option<Arc<str>>,
-    usage: Option<Usage>,
+    usage: Option<Object<Reported>>,
+}
+
+/// What the provider reported for the newest reply.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reported {
+    input: Whole<u64>,
+    output: Whole<u64>,
+    cache_read: Option<Whole<u64>>,
+    cache_write: Option<Whole<u64>>,
+    reported_total: Option<Whole<u64>>,
+    provider: Option<Arc<str>>,
+}
+
+impl Reported {
+    fn usage(self) -> Usage {
+        Usage {
+            input: self.input.0,
+            output: self.output.0,
+            cache_read: self.cache_read.unwrap_or_default().0,
+            cache_write: self.cache_write.unwrap_or_default().0,
+            reported_total: self.reported_total.map(|total| total.0),
+            provider: self.provider,
+        }
+    }
 }
 
 pub(crate) async fn append(
@@ -35,23 +61,16 @@ pub(crate) async fn append(
     let append = Append {
         messages: new.messages,
         once: once(&headers, new.idempotency_key)?,
-        usage: new.usage,
+        usage: new.usage.map(|Object(reported)| reported.usage()),
     };
     Ok(Answer(app.threads.append(&named.key(), &append).await?))
 }
 
-/// The caller's key, from the header or the body.
+/// The caller's key: the header's, else the body's.
 fn once(headers: &HeaderMap, said: Option<Arc<str>>) -> Result<Option<Arc<str>>, Problem> {
-    let header = match headers.get("idempotency-key") {
+    let key = match headers.get("idempotency-key") {
         Some(key) => Some(Arc::from(key.to_str().map_err(|_| bad_key())?)),
-        None => None,
-    };
-    let key = match (header, said) {
-        (Some(a), Some(b)) if a != b => {
-            let detail = "the header Idempotency-Key and idempotency_key differ; send one";
-            return Err(Problem::invalid(detail));
-        }
-        (header, said) => header.or(said),
+        None => said,
     };
     match &key {
         Some(key) if !(1..=MAX_KEY).contains(&key.len()) => Err(bad_key()),

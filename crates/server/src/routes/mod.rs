@@ -90,6 +90,10 @@ pub(crate) fn all() -> Vec<Route> {
         tenant("/api/threads/{thread_id}/redo", post(change::redo)),
         tenant("/api/threads/{thread_id}/rewind", post(change::rewind)),
         tenant("/api/threads/{thread_id}/branches", post(change::branch)),
+        tenant(
+            "/api/threads/{thread_id}/messages/{message_id}",
+            get(recall::message),
+        ),
         tenant("/api/threads/{thread_id}/recall", get(recall::recall)),
         tenant("/api/threads/{thread_id}/status", get(status::status)),
         tenant("/api/threads/{thread_id}/log", get(status::log)),

@@ -14,48 +14,13 @@ use crate::read::{Asked, Named};
 /// The longest question, in characters.
 const MAX_QUERY: usize = 1000;
 
-/// Words, or an id.
+/// Words.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Question {
-    q: Option<Arc<str>>,
+pub(crate) struct Words {
+    q: Arc<str>,
     limit: Option<u32>,
     folded_only: Option<bool>,
-    id: Option<Arc<str>>,
-    before: Option<u32>,
-    after: Option<u32>,
-}
-
-impl Question {
-    fn recall(self, app: &App) -> Result<Recall, Problem> {
-        match (self.q, self.id) {
-            (Some(query), None) => {
-                if self.before.is_some() || self.after.is_some() {
-                    return Err(Problem::invalid("before and after go with id, not with q"));
-                }
-                if query.trim().is_empty() || query.chars().count() > MAX_QUERY {
-                    let detail = format!("q has 1 to {MAX_QUERY} characters");
-                    return Err(Problem::invalid(detail));
-                }
-                Ok(Recall::Words {
-                    query,
-                    limit: app.page(self.limit.unwrap_or(10))?,
-                    folded_only: self.folded_only.unwrap_or(false),
-                })
-            }
-            (None, Some(id)) => {
-                if self.limit.is_some() || self.folded_only.is_some() {
-                    return Err(Problem::invalid(
-                        "limit and folded_only go with q, not with id",
-                    ));
-                }
-                let (before, after) = (self.before.unwrap_or(0), self.after.unwrap_or(0));
-                app.page(before.saturating_add(after).saturating_add(1))?;
-                Ok(Recall::Id { id, before, after })
-            }
-            _ => Err(Problem::invalid("say q or id, one of them")),
-        }
-    }
 }
 
 /// What was found.
@@ -67,9 +32,41 @@ pub(crate) struct Found {
 pub(crate) async fn recall(
     State(app): State<Arc<App>>,
     named: Named,
-    Asked(question): Asked<Question>,
+    Asked(words): Asked<Words>,
 ) -> Answered<Found> {
-    let recall = question.recall(&app)?;
-    let messages = app.threads.recall(&named.key(), &recall).await?;
+    if words.q.trim().is_empty() || words.q.chars().count() > MAX_QUERY {
+        return Err(Problem::invalid(format!(
+            "q has 1 to {MAX_QUERY} characters"
+        )));
+    }
+    let recall = Recall::Words {
+        query: words.q,
+        limit: app.page(words.limit.unwrap_or(10))?,
+        folded_only: words.folded_only.unwrap_or(false),
+    };
+    found(&app, &named, &recall).await
+}
+
+/// How much of what stands around it.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Around {
+    before: Option<u32>,
+    after: Option<u32>,
+}
+
+pub(crate) async fn message(
+    State(app): State<Arc<App>>,
+    named: Named,
+    Asked(around): Asked<Around>,
+) -> Answered<Found> {
+    let (before, after) = (around.before.unwrap_or(0), around.after.unwrap_or(0));
+    app.page(before.saturating_add(after).saturating_add(1))?;
+    let id = named.other.clone().unwrap_or_default();
+    found(&app, &named, &Recall::Id { id, before, after }).await
+}
+
+async fn found(app: &App, named: &Named, recall: &Recall) -> Answered<Found> {
+    let messages = app.threads.recall(&named.key(), recall).await?;
     Ok(Answer(Found { messages }))
 }

@@ -4,11 +4,13 @@ use std::sync::Arc;
 
 use axum::extract::State as Of;
 use conspectus::threads::{Append, CheckpointId, Json, Metadata, PatchThread};
-use serde::{Deserialize, Serialize};
+use serde::de::Error as _;
+use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 
 use crate::answer::{Answer, Answered};
 use crate::app::App;
+use crate::parts::{Object, Whole};
 use crate::problem::Problem;
 use crate::read::{Asked, Body, Named};
 use crate::shapes::{Checkpoint, State, Thread};
@@ -42,31 +44,32 @@ pub(crate) async fn at(
     Ok(Answer(State::of(&named.thread, state)))
 }
 
-/// A checkpoint as LangGraph's clients name it: its id, or an object that has it.
-#[derive(Deserialize)]
-#[serde(untagged)]
-enum Point {
-    Id(String),
-    Config { configurable: Configurable },
-    Object(Configurable),
-}
+/// A checkpoint as LangGraph's clients name it: its id, an object that has it, or a configuration with that object.
+struct Point(Option<String>);
 
-#[derive(Deserialize)]
-struct Configurable {
-    checkpoint_id: Option<String>,
+impl<'de> Deserialize<'de> for Point {
+    fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
+        let said = Value::deserialize(reader)?;
+        let object = said.get("configurable").unwrap_or(&said);
+        let id = match object {
+            Value::Object(object) => object.get("checkpoint_id").unwrap_or(&Value::Null),
+            other => other,
+        };
+        match id {
+            Value::String(id) => Ok(Self(Some(id.clone()))),
+            Value::Null if object.is_object() => Ok(Self(None)),
+            _ => Err(D::Error::custom(
+                "a checkpoint is its id, or an object with checkpoint_id",
+            )),
+        }
+    }
 }
 
 impl Point {
     /// `None`: the newest.
     fn id(&self) -> Result<Option<CheckpointId>, Problem> {
-        let id = match self {
-            Self::Id(id) => Some(id),
-            Self::Config {
-                configurable: point,
-            }
-            | Self::Object(point) => point.checkpoint_id.as_ref(),
-        };
-        Ok(id.map(|id| id.parse::<CheckpointId>()).transpose()?)
+        let id = self.0.as_ref().map(|id| id.parse::<CheckpointId>());
+        Ok(id.transpose()?)
     }
 }
 
@@ -97,7 +100,7 @@ pub(crate) async fn at_checkpoint(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Update {
-    values: Option<NewValues>,
+    values: Option<Object<NewValues>>,
     checkpoint: Option<Point>,
     checkpoint_id: Option<String>,
     #[serde(rename = "as_node")]
@@ -105,7 +108,7 @@ pub(crate) struct Update {
 }
 
 /// What may be added. Everything else follows from the messages.
-#[derive(Deserialize)]
+#[derive(Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct NewValues {
     /// One, or a list.
@@ -148,10 +151,10 @@ pub(crate) async fn update(
         let detail = "messages are added to the newest state only; branch off the other one first";
         return Err(Problem::conflict("not_the_newest", detail));
     }
-    let values = update.values.unwrap_or(NewValues {
-        messages: None,
-        title: None,
-    });
+    let values = update
+        .values
+        .map(|Object(values)| values)
+        .unwrap_or_default();
     let append = Append {
         messages: values.messages()?,
         ..Append::default()
@@ -193,7 +196,7 @@ pub(crate) async fn patch(
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct History {
-    limit: Option<u32>,
+    limit: Option<Whole<u32>>,
     before: Option<Point>,
     /// LangGraph's. There is one line of checkpoints, and their metadata is ours.
     metadata: Option<Metadata>,
@@ -220,7 +223,7 @@ pub(crate) async fn history(
         .map(|before| before.id())
         .transpose()?
         .flatten();
-    states(&app, &named, history.limit, before).await
+    states(&app, &named, history.limit.map(|limit| limit.0), before).await
 }
 
 /// The same as a query.

@@ -16,6 +16,7 @@ use uuid::Uuid;
 use crate::answer::{Answer, Answered};
 use crate::app::App;
 use crate::guard::Tenant;
+use crate::parts::{Whole, said};
 use crate::problem::Problem;
 use crate::read::{Asked, Body, Named};
 use crate::shapes::Thread;
@@ -197,8 +198,8 @@ pub(crate) struct Search {
     text: Option<Arc<str>>,
     ids: Option<Vec<Arc<str>>>,
     status: Option<Status>,
-    limit: Option<u32>,
-    offset: Option<u32>,
+    limit: Option<Whole<u32>>,
+    offset: Option<Whole<u32>>,
     /// Unless said, by when they were written.
     sort_by: Option<Order>,
     /// Unless said, the newest first.
@@ -248,8 +249,8 @@ pub(crate) async fn search(
             Some(Order::UpdatedAt | Order::StateUpdatedAt) | None => SortBy::UpdatedAt,
         },
         descending: search.sort_order != Some(Direction::Asc),
-        limit: app.page(search.limit.unwrap_or(10))?,
-        offset: search.offset.unwrap_or(0),
+        limit: app.page(search.limit.map_or(10, |limit| limit.0))?,
+        offset: search.offset.map_or(0, |offset| offset.0),
         ..ListThreads::default()
     };
     let found = app.threads.list(&tenant.0.0, &asked).await?;
@@ -361,9 +362,4 @@ fn not_offered(name: &str, value: Option<&Value>) -> Result<(), Problem> {
             "{name} is not offered here; leave it out"
         ))),
     }
-}
-
-/// A member that is there and null is not one that is left out.
-fn said<'de, D: serde::Deserializer<'de>>(reader: D) -> Result<Option<Option<Value>>, D::Error> {
-    Option::<Value>::deserialize(reader).map(Some)
 }

@@ -75,7 +75,7 @@ fn branches_and_rewinds() {
 fn what_was_folded_is_found_again() {
     let service = compacted();
     let by_id = service
-        .get("/api/threads/tea/recall?id=m3&before=1&after=1")
+        .get("/api/threads/tea/messages/m3?before=1&after=1")
         .done();
     let found = by_id["messages"].as_array().expect("a list");
     assert_eq!(found.len(), 3);
@@ -89,18 +89,18 @@ fn what_was_folded_is_found_again() {
         .done();
     assert_eq!(by_words["messages"][0]["id"], "m3", "{by_words}");
     service
-        .get("/api/threads/tea/recall?id=nobody")
+        .get("/api/threads/tea/messages/nobody")
         .problem(404, "message_not_found");
-    for query in [
-        "",
-        "q=a&id=b",
-        "q=%20",
-        "q=a&before=1",
-        "id=a&limit=2",
-        "id=a&before=4000000000&after=4000000000",
+    for path in [
+        "recall",
+        "recall?q=%20",
+        "recall?q=a&id=b",
+        "recall?q=a&limit=0",
+        "messages/m3?limit=2",
+        "messages/m3?before=4000000000&after=4000000000",
     ] {
         service
-            .get(&format!("/api/threads/tea/recall?{query}"))
+            .get(&format!("/api/threads/tea/{path}"))
             .problem(422, "invalid_request");
     }
 }

@@ -31,6 +31,8 @@ fn messages_are_added_by_a_new_state() {
     service
         .post(path, &json!({"values": {"todos": []}}))
         .problem(422, "invalid_request");
+    let list = json!({"values": [null, null]});
+    service.post(path, &list).problem(422, "invalid_request");
     service
         .post(path, &json!({"values": {"messages": 7}}))
         .problem(422, "invalid_request");
