@@ -53,6 +53,10 @@ else
   echo "python3 is not installed, left out"
 fi
 
+step "the service, as LangGraph's clients and as schemathesis see it"
+scripts/sdk-test.sh
+scripts/api-test.sh
+
 step "features alone"
 cargo check --quiet -p conspectus-tokens --no-default-features
 cargo check --quiet -p conspectus-tokens --no-default-features --features o200k

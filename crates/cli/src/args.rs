@@ -1,5 +1,6 @@
 //! What can be typed. Nothing is done here; [`crate::job`] turns it into what is to be done.
 
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -85,6 +86,14 @@ Examples:
       what it comes to in numbers; exit code 3 if it cannot work
   conspectus config schema > config.schema.json";
 
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  conspectus serve
+      on http://127.0.0.1:7437, for this machine only, in a file of the user's own
+  conspectus serve --config config.yaml --store postgres://db/threads --listen 0.0.0.0:7437 --tokens tokens.txt
+  conspectus serve --listen 127.0.0.1:0 --store memory
+      on a free port, which the first line of the output names; forgotten at the end";
+
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   conspectus completions bash > ~/.local/share/bash-completion/completions/conspectus
@@ -122,6 +131,9 @@ pub(crate) enum Command {
     /// Show what would go and stay, and why, a line a unit
     #[command(after_help = format!("{SIZES}\n\n{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
     Plan(LookArgs),
+    /// Keep threads and compact them over HTTP
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Check a configuration file, or print one to begin with
     #[command(after_help = CONFIG_EXAMPLES, disable_help_subcommand = true)]
     Config(ConfigArgs),
@@ -147,6 +159,27 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this directory instead
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// `serve`.
+#[derive(Debug, ClapArgs)]
+#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "nobody is served"))]
+pub(crate) struct ServeArgs {
+    /// A YAML file with sections server:, models: and summarization:, else what CONSPECTUS_CONFIG names
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Address and port [default: 127.0.0.1:7437]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// sqlite:PATH, postgres://… or memory [default: a file of the user's own]
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+
+    /// The file with the digests of tokens; needed beyond this machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tokens: Option<PathBuf>,
 }
 
 /// `config`.

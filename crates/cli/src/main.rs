@@ -25,6 +25,11 @@ mod plan;
 mod read;
 mod report;
 mod round;
+#[cfg(feature = "serve")]
+mod serving;
+#[cfg(not(feature = "serve"))]
+#[path = "serving_nobody.rs"]
+mod serving;
 mod show;
 mod target;
 mod ui;
@@ -43,6 +48,7 @@ fn main() -> ExitCode {
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
+        Command::Serve(args) => serving::run(&args),
         Command::Config(args) => check::run(args.what),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man(args) => pages::man(&args),

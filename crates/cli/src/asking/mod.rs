@@ -42,6 +42,34 @@ const SPARE: u64 = 5;
 /// How often the terminal is told.
 const TICK: Duration = Duration::from_millis(250);
 
+/// The models of the list, for a service: each as conversations may name it, in the list's order. One that could not be
+/// made is a failed call.
+#[cfg(feature = "serve")]
+pub(crate) fn served(
+    config: &Config,
+    timeout_ms: u64,
+) -> (Models, Vec<conspectus::threads::RunModel>) {
+    let environment = Environment::of_process();
+    let (mut models, mut listed) = (Models::new(), Vec::new());
+    for model in config.models() {
+        let link = Link::of_list(model, &environment);
+        let made = link.place.as_ref().map_err(Clone::clone).and_then(|place| {
+            place
+                .make(timeout_ms)
+                .map_err(|why| Arc::<str>::from(why.to_string()))
+        });
+        models = models.with(link.name.clone(), made);
+        let endpoint = link.place.as_ref().map_or("", Place::shown);
+        listed.push(conspectus::threads::RunModel {
+            name: link.name.clone(),
+            route: link.route(config.options()),
+            endpoint: endpoint.into(),
+            profile: link.profile,
+        });
+    }
+    (models, listed)
+}
+
 /// Asks models for summaries.
 pub(crate) struct Asking {
     named: Named,

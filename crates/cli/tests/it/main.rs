@@ -19,4 +19,6 @@ mod outputs;
 mod pages;
 mod plan;
 mod redact;
+#[cfg(feature = "serve")]
+mod serve;
 mod support;
