@@ -4,6 +4,7 @@
 #   scripts/test.sh          everything
 #   scripts/test.sh quick    formatting, lints and unit tests
 #
+# PostgreSQL is started from the programs that are installed (scripts/with-postgres.sh), or is where CONSPECTUS_POSTGRES says.
 # Checks over real sessions run when ../shared (or CONSPECTUS_SHARED) is there and say so when it is not.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -20,8 +21,8 @@ cargo fmt --all --check
 step "lints"
 cargo clippy --workspace --all-targets --all-features --quiet
 
-step "tests"
-cargo test --workspace --all-features --quiet --lib --bins --tests
+step "tests, those of PostgreSQL on a server of their own"
+scripts/with-postgres.sh cargo test --workspace --all-features --quiet --lib --bins --tests
 
 step "the command line without models"
 cargo test --quiet -p conspectus-cli --test it nobody

@@ -67,6 +67,10 @@ bugs! {
     AckForgotten "lost acknowledgement not looked up";
     /// Secrets are shown to the summariser.
     SecretShown "secret shown to the summariser";
+    /// The oldest rule of the user that was folded does not stand beside the summary.
+    RuleLost "standing rule lost";
+    /// A report of nothing takes the place of the one before.
+    EmptyReport "report of nothing counted";
 }
 
 #[cfg(feature = "planted")]

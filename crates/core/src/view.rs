@@ -74,7 +74,7 @@ pub struct Usage {
 impl Usage {
     /// The size of the context after this reply: what was sent and what was written.
     pub fn context(&self) -> u64 {
-        self.input + self.output
+        self.input.saturating_add(self.output)
     }
 }
 

@@ -147,6 +147,7 @@ mod jobs;
 mod model;
 mod partials;
 mod perform;
+pub mod purge;
 mod replaying;
 mod shortened;
 pub mod store;

@@ -60,6 +60,8 @@ mod worker;
 
 pub use memory::MemoryStore;
 #[cfg(feature = "postgres")]
-pub use postgres::PostgresStore;
+pub use postgres::{PostgresOptions, PostgresStore};
+#[cfg(any(feature = "sqlite", feature = "postgres"))]
+pub use sql::{Failpoint, STEPS};
 #[cfg(feature = "sqlite")]
-pub use sqlite::{Failpoint, SqliteOptions, SqliteStore};
+pub use sqlite::{SqliteOptions, SqliteStore};

@@ -1,15 +1,16 @@
 //! Threads in PostgreSQL, for many instances of a service on one database.
 
+use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
 use conspectus::store::{StoreError, Stores};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::private::BytesMut;
 use tokio_postgres::types::{FromSql, IsNull, ToSql, Type};
-use tokio_postgres::{Client, Config, NoTls};
+use tokio_postgres::{Client, Config, IsolationLevel, NoTls};
 
 use crate::schema::{MIGRATIONS, current};
-use crate::sql::{Backend, Decided, Row, Statement, Value};
+use crate::sql::{Backend, Decided, Failpoint, Row, Statement, Value, pass};
 use crate::threads::Database;
 
 /// Threads in PostgreSQL. Made and used under a tokio runtime; leases go by the database's clock.
@@ -26,6 +27,14 @@ impl PostgresStore {
     /// # Errors
     /// When the string is none, the database cannot be reached, or a newer version wrote it.
     pub async fn connect(config: &str) -> Result<Self, StoreError> {
+        Self::connect_with(config, PostgresOptions::default()).await
+    }
+
+    /// [`PostgresStore::connect`] with options.
+    ///
+    /// # Errors
+    /// As there.
+    pub async fn connect_with(config: &str, options: PostgresOptions) -> Result<Self, StoreError> {
         // The string may hold a password: nothing of it goes into the error.
         let config = config.parse::<Config>().map_err(|_| {
             StoreError::Failed("the address of the database cannot be read".to_owned())
@@ -33,9 +42,23 @@ impl PostgresStore {
         let postgres = Postgres {
             config,
             idle: Mutex::default(),
+            options,
         };
         postgres.migrate().await?;
         Ok(Self(postgres))
+    }
+}
+
+/// How a database is used.
+#[derive(Clone, Default)]
+pub struct PostgresOptions {
+    /// For tests.
+    pub failpoint: Option<Failpoint>,
+}
+
+impl fmt::Debug for PostgresOptions {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("PostgresOptions").finish_non_exhaustive()
     }
 }
 
@@ -43,6 +66,7 @@ impl PostgresStore {
 #[derive(Debug)]
 pub struct Postgres {
     config: Config,
+    options: PostgresOptions,
     /// Connections that nobody uses now.
     idle: Mutex<Vec<Client>>,
 }
@@ -152,18 +176,28 @@ impl Backend for Postgres {
         decide: impl FnOnce(Vec<Vec<Row>>) -> Decided<T> + Send + 'static,
     ) -> Stores<'_, T> {
         Box::pin(async move {
+            let passes = |step| pass(self.options.failpoint.as_ref(), step);
+            passes(0);
             let mut client = self.client().await?;
             // Dropping it rolls back.
-            let transaction = client.transaction().await.map_err(|e| broken(&e))?;
+            let mut transaction = client.build_transaction();
+            if reads.iter().all(|read| !read.locks) && !reads.is_empty() {
+                transaction = transaction.isolation_level(IsolationLevel::RepeatableRead);
+            }
+            let transaction = transaction.start().await.map_err(|e| broken(&e))?;
             let mut all = Vec::with_capacity(reads.len());
             for read in &reads {
                 all.push(rows(transaction.client(), read).await?);
             }
+            passes(1);
             let (writes, answer) = decide(all)?;
             for write in &writes {
+                passes(2);
                 rows(transaction.client(), write).await?;
             }
+            passes(3);
             transaction.commit().await.map_err(|e| broken(&e))?;
+            passes(4);
             self.give_back(client);
             Ok(answer)
         })

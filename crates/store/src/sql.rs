@@ -51,6 +51,25 @@ impl Statement {
 /// What is to be written, and what is answered when it is.
 pub(crate) type Decided<T> = Result<(Vec<Statement>, T), StoreError>;
 
+/// Called with the name of each step of a transaction ([`STEPS`]), for tests that kill the process there.
+pub type Failpoint = std::sync::Arc<dyn Fn(&'static str) + Send + Sync>;
+
+/// The steps of a transaction, in order.
+pub const STEPS: [&str; 5] = [
+    "before the transaction",
+    "after the reads",
+    "before a statement",
+    "before the commit",
+    "after the commit",
+];
+
+/// The process passes a step.
+pub(crate) fn pass(failpoint: Option<&Failpoint>, step: usize) {
+    if let Some(failpoint) = failpoint {
+        failpoint(STEPS[step]);
+    }
+}
+
 /// A database.
 pub trait Backend: Send + Sync + 'static {
     /// The database's clock in milliseconds, where leases go by it.
@@ -62,7 +81,8 @@ pub trait Backend: Send + Sync + 'static {
     /// Reads.
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>>;
 
-    /// One transaction: `reads`, then what `decide` makes of their rows, all or nothing.
+    /// One transaction: `reads`, then what `decide` makes of their rows, all or nothing. Reads that lock nothing are
+    /// of one instant.
     fn transact<T: Send + 'static>(
         &self,
         reads: Vec<Statement>,

@@ -2,7 +2,6 @@
 
 use std::fmt;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 
 use conspectus::store::{StoreError, Stores};
@@ -10,7 +9,7 @@ use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, TransactionBehavior};
 
 use crate::schema::{MIGRATIONS, current};
-use crate::sql::{Backend, Decided, Row, Statement, Value};
+use crate::sql::{Backend, Decided, Failpoint, Row, Statement, Value, pass};
 use crate::threads::Database;
 use crate::worker::Worker;
 
@@ -19,14 +18,14 @@ use crate::worker::Worker;
 /// Writes are durable when they are acknowledged (WAL with `synchronous = FULL`). The file is made for its owner alone.
 pub type SqliteStore = Database<Sqlite>;
 
-/// Called with the name of each step of a write, for tests that kill the process there.
-pub type Failpoint = Arc<dyn Fn(&str) + Send + Sync>;
-
 /// How a file is opened.
 #[derive(Clone)]
 pub struct SqliteOptions {
     /// How long to wait for another process that writes.
     pub busy_ms: u64,
+    /// The file is no larger than this; what does not fit is answered with [`StoreError::Full`]. The log beside it
+    /// comes on top.
+    pub max_bytes: Option<u64>,
     /// For tests.
     pub failpoint: Option<Failpoint>,
 }
@@ -35,6 +34,7 @@ impl Default for SqliteOptions {
     fn default() -> Self {
         Self {
             busy_ms: 5_000,
+            max_bytes: None,
             failpoint: None,
         }
     }
@@ -44,6 +44,7 @@ impl fmt::Debug for SqliteOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("SqliteOptions")
             .field("busy_ms", &self.busy_ms)
+            .field("max_bytes", &self.max_bytes)
             .finish_non_exhaustive()
     }
 }
@@ -94,19 +95,26 @@ impl File {
             path: path.to_owned(),
             failpoint: options.failpoint,
         };
-        file.set_up(options.busy_ms).map_err(sorry)?;
+        file.set_up(options.busy_ms, options.max_bytes)
+            .map_err(sorry)?;
         file.migrate()?;
         Ok(file)
     }
 
-    fn set_up(&self, busy_ms: u64) -> rusqlite::Result<()> {
+    fn set_up(&self, busy_ms: u64, max_bytes: Option<u64>) -> rusqlite::Result<()> {
         let connection = &self.connection;
         connection.busy_timeout(Duration::from_millis(busy_ms))?;
         connection.pragma_update(None, "journal_mode", "WAL")?;
         connection.pragma_update(None, "synchronous", "FULL")?;
         connection.pragma_update(None, "foreign_keys", true)?;
+        connection.pragma_update(None, "cell_size_check", true)?;
         // What was deleted is not to be found in the file.
         connection.pragma_update(None, "secure_delete", true)?;
+        if let Some(bytes) = max_bytes {
+            let size: u32 = connection.query_row("PRAGMA page_size", [], |row| row.get(0))?;
+            let pages = bytes / u64::from(size.max(1));
+            connection.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+        }
         connection.set_prepared_statement_cache_capacity(64);
         Ok(())
     }
@@ -155,8 +163,8 @@ impl File {
     ) -> Result<T, StoreError> {
         let path = &self.path;
         let sorry = |e| broken(path, &e);
-        let passes = |point: &str| self.failpoint.iter().for_each(|f| f(point));
-        passes("before the transaction");
+        let passes = |step| pass(self.failpoint.as_ref(), step);
+        passes(0);
         let behavior = match reads.iter().all(|read| !read.locks) && !reads.is_empty() {
             true => TransactionBehavior::Deferred,
             false => TransactionBehavior::Immediate,
@@ -169,9 +177,10 @@ impl File {
         for read in reads {
             rows.push(query(&transaction, read).map_err(sorry)?);
         }
+        passes(1);
         let (writes, answer) = decide(rows)?;
         for write in &writes {
-            passes("before a statement");
+            passes(2);
             let mut prepared = transaction
                 .prepare_cached(&dialect(write.sql))
                 .map_err(sorry)?;
@@ -179,9 +188,9 @@ impl File {
                 .execute(rusqlite::params_from_iter(&write.params))
                 .map_err(sorry)?;
         }
-        passes("before the commit");
+        passes(3);
         transaction.commit().map_err(sorry)?;
-        passes("after the commit");
+        passes(4);
         Ok(answer)
     }
 }

@@ -415,21 +415,33 @@ fn hash(bytes: &[u8]) -> [u8; 32] {
     Sha256::digest(bytes).into()
 }
 
-/// As JSON.
+/// As JSON with its sum behind it: a byte that changes on the disk is noticed.
 ///
 /// # Errors
 /// When it has no JSON.
 pub(crate) fn json<T: Serialize + ?Sized>(value: &T) -> Result<Value, StoreError> {
-    let json = serde_json::to_string(value);
-    json.map(Value::Text)
-        .map_err(|e| StoreError::Failed(e.to_string()))
+    let json = serde_json::to_string(value).map_err(|e| StoreError::Failed(e.to_string()))?;
+    Ok(Value::Text(format!("{json}#{}", sum(&json))))
 }
 
 /// From JSON. What a newer version wrote and this one does not know is damage to it.
 ///
 /// # Errors
-/// When it is not what it should be.
-pub(crate) fn parse<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, StoreError> {
+/// When it is not what was written.
+pub(crate) fn parse<T: DeserializeOwned>(what: &str, text: &str) -> Result<T, StoreError> {
+    // Until version 2 nothing stood behind it.
+    let json = match text
+        .rsplit_once('#')
+        .filter(|(_, end)| !end.ends_with(['}', ']', '"']))
+    {
+        Some((json, stated)) if stated == sum(json) => json,
+        Some(_) => {
+            return Err(StoreError::Damaged(format!(
+                "{what} is not what was stored"
+            )));
+        }
+        None => text,
+    };
     // The position, not the text: what people wrote stays out of errors.
     serde_json::from_str(json).map_err(|e| {
         StoreError::Damaged(format!(
@@ -438,4 +450,9 @@ pub(crate) fn parse<T: DeserializeOwned>(what: &str, json: &str) -> Result<T, St
             e.column()
         ))
     })
+}
+
+fn sum(json: &str) -> String {
+    let digest = hash(json.as_bytes());
+    digest.iter().take(4).map(|b| format!("{b:02x}")).collect()
 }

@@ -49,19 +49,62 @@ impl<B: Backend> Database<B> {
         statement: Statement,
         each: impl Fn(Row) -> Result<T, StoreError> + Send + 'static,
     ) -> Stores<'_, Vec<T>> {
-        let exists = of(
+        self.read_all(key, statement, |_| None, each)
+    }
+
+    /// As [`Self::read`], with as many rows as there have to be: one that is not there is not passed over in silence.
+    fn read_all<T: Send + 'static>(
+        &self,
+        key: &ThreadKey,
+        statement: Statement,
+        expected: impl Fn(&Counts) -> Option<u64> + Send + 'static,
+        each: impl Fn(Row) -> Result<T, StoreError> + Send + 'static,
+    ) -> Stores<'_, Vec<T>> {
+        let counts = of(
             key,
-            "SELECT nodes FROM thread WHERE tenant = $1 AND id = $2",
+            "SELECT nodes, records, moves, events FROM thread WHERE tenant = $1 AND id = $2",
             [],
         );
-        self.0.transact(vec![exists, statement], move |mut rows| {
-            if take(&mut rows, 0).is_empty() {
-                return Err(StoreError::NoThread);
-            }
+        // Both are of one instant: a transaction that locks nothing sees what was there when it began.
+        self.0.transact(vec![counts, statement], move |mut rows| {
+            let row = take(&mut rows, 0).pop().ok_or(StoreError::NoThread)?;
+            let counts = Counts::of(row)?;
             let all: Result<Vec<T>, _> = take(&mut rows, 1).into_iter().map(each).collect();
-            Ok((Vec::new(), all?))
+            let all = all?;
+            match expected(&counts) {
+                Some(count) if count != all.len() as u64 => {
+                    let what = format!("{} of {count} rows are there", all.len());
+                    Err(StoreError::Damaged(what))
+                }
+                _ => Ok((Vec::new(), all)),
+            }
         })
     }
+}
+
+/// How much there is of a thread.
+struct Counts {
+    nodes: u64,
+    records: u64,
+    moves: u64,
+    events: u64,
+}
+
+impl Counts {
+    fn of(row: Row) -> Result<Self, StoreError> {
+        let mut row = Columns::of(row);
+        Ok(Self {
+            nodes: row.int()?,
+            records: row.int()?,
+            moves: row.int()?,
+            events: row.int()?,
+        })
+    }
+}
+
+/// Of `count` numbers from 0, how many are from `first` to `last`.
+fn within(first: u64, last: u64, count: u64) -> u64 {
+    last.saturating_add(1).min(count).saturating_sub(first)
 }
 
 fn take(rows: &mut [Vec<Row>], at: usize) -> Vec<Row> {
@@ -215,7 +258,8 @@ impl<B: Backend> ThreadStore for Database<B> {
         first: NodeId,
         last: NodeId,
     ) -> Stores<'a, Vec<StoredMessage>> {
-        self.read(key, messages(key, first, last), message)
+        let expected = move |counts: &Counts| Some(within(first.0, last.0, counts.nodes));
+        self.read_all(key, messages(key, first, last), expected, message)
     }
 
     fn search<'a>(
@@ -225,13 +269,15 @@ impl<B: Backend> ThreadStore for Database<B> {
         limit: u32,
     ) -> Stores<'a, Vec<Found>> {
         let asked: Vec<&str> = terms.iter().collect();
-        let Ok(asked) = json(&asked) else {
-            return Box::pin(std::future::ready(Ok(Vec::new())));
-        };
+        let asked = serde_json::Value::from(asked).to_string();
         let found = of(
             key,
             B::SEARCH,
-            [Value::Text(own_term(key)), asked, int(u64::from(limit))],
+            [
+                Value::Text(own_term(key)),
+                Value::Text(asked),
+                int(u64::from(limit)),
+            ],
         );
         self.read(key, found, |row| {
             let mut row = Columns::of(row);
@@ -266,7 +312,8 @@ impl<B: Backend> ThreadStore for Database<B> {
             "SELECT payload FROM record WHERE tenant = $1 AND thread = $2 AND id >= $3 AND id <= $4 ORDER BY id",
             [int(first.0), int(last.0)],
         );
-        self.read(key, asked, |row| {
+        let expected = move |counts: &Counts| Some(within(first.0, last.0, counts.records));
+        self.read_all(key, asked, expected, |row| {
             Ok(Arc::new(parse("a record", &Columns::of(row).text()?)?))
         })
     }
@@ -277,9 +324,12 @@ impl<B: Backend> ThreadStore for Database<B> {
             "SELECT payload FROM head_log WHERE tenant = $1 AND thread = $2 ORDER BY seq",
             [],
         );
-        self.read(key, all, |row| {
-            parse("a change of the head", &Columns::of(row).text()?)
-        })
+        self.read_all(
+            key,
+            all,
+            |counts| Some(counts.moves),
+            |row| parse("a change of the head", &Columns::of(row).text()?),
+        )
     }
 
     fn acquire<'a>(
@@ -434,7 +484,9 @@ impl<B: Backend> ThreadStore for Database<B> {
             "SELECT seq, ms, event FROM event WHERE tenant = $1 AND thread = $2 AND seq > $3 ORDER BY seq LIMIT $4",
             [int(after), int(u64::from(limit))],
         );
-        self.read(key, behind, |row| {
+        let left = move |counts: &Counts| counts.events.saturating_sub(after);
+        let expected = move |counts: &Counts| Some(left(counts).min(u64::from(limit)));
+        self.read_all(key, behind, expected, |row| {
             let mut row = Columns::of(row);
             Ok(StoredEvent {
                 seq: row.int()?,

@@ -211,7 +211,10 @@ pub fn smallest(seed: u64) -> String {
     let (messages, format) = (small.talk.messages.len(), small.format.name());
     match play(&small) {
         Ok(_) => format!("seed {seed} holds\n"),
-        Err(fault) => format!("seed {seed}, {messages} messages, {format}\n{fault}"),
+        Err(fault) => {
+            let kind = Kind::of(&fault).name;
+            format!("seed {seed}, {messages} messages, {format}, {kind}\n{fault}")
+        }
     }
 }
 

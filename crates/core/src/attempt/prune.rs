@@ -173,7 +173,8 @@ fn as_nous<'p>(
         .filter(|at| already(*at).is_empty())
     {
         let view = s.branch.view(at);
-        if let Some(patch) = shorten_as_nous(view, src.texts, limits.max_result_chars) {
+        let redactor = &s.policy.redact;
+        if let Some(patch) = shorten_as_nous(view, src.texts, limits.max_result_chars, redactor) {
             let patches = vec![patch];
             let weight = src.counter.patched(view, src.texts, &patches);
             saved += s.branch.weight(at, at + 1).saturating_sub(weight);

@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::Source;
 use crate::count::TokenCounter;
 use crate::ledger::{Force, Rule};
+use crate::planted::{Bug, planted};
 use crate::view::Role;
 
 const HEADING: &str = "## Standing rules of the user\nIn the user's own words; they hold until the user takes them back.\n";
@@ -21,6 +22,7 @@ pub(super) fn render(source: &Source<'_>, tokens: u64, counter: &dyn TokenCounte
         .standing()
         .iter()
         .filter(|rule| (source.is_gone)(rule.message))
+        .skip(usize::from(planted(Bug::RuleLost)))
         .collect();
     if gone.is_empty() && constraints.dropped() == 0 {
         return String::new();

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::headtail::joins;
 use crate::patch::{Patch, PatchCause, Site};
+use crate::redact::Redactor;
 use crate::view::{ContentForm, MessageView, PartKind, PartRef, Role, Texts};
 
 /// Characters that stay at the front.
@@ -15,8 +16,14 @@ const TAIL: usize = 1024;
 /// characters: its first 4096 and last 1024 characters stay. No other message is touched.
 ///
 /// With a cap below 5120 head and tail can overlap, and the result be longer than what it replaces: so
-/// does the original. Characters are grapheme clusters as far as the rest of this module knows them.
-pub fn shorten_as_nous(message: &MessageView, texts: &dyn Texts, cap: u64) -> Option<Patch> {
+/// does the original. What is written twice goes into the record, so it is without secrets there. Characters are
+/// grapheme clusters as far as the rest of this module knows them.
+pub fn shorten_as_nous(
+    message: &MessageView,
+    texts: &dyn Texts,
+    cap: u64,
+    redactor: &Redactor,
+) -> Option<Patch> {
     let [part] = message.parts.as_slice() else {
         return None;
     };
@@ -47,8 +54,8 @@ pub fn shorten_as_nous(message: &MessageView, texts: &dyn Texts, cap: u64) -> Op
         "\n\n[... {dropped} bytes pruned from the transcript; the first {HEAD} and the last {TAIL} characters stand here ...]\n\n"
     );
     // An overlap is written twice.
-    let twice = text.get(tail..head).unwrap_or_default();
-    let marker: Arc<str> = [marker.as_str(), twice].concat().into();
+    let twice = redactor.redact_stretch(&text, tail..head);
+    let marker: Arc<str> = [marker, twice].concat().into();
     let end = tail.max(head);
     Some(Patch::Cut {
         part: 0,
@@ -68,7 +75,8 @@ mod tests {
     fn shortened(role: Role, text: &str, cap: u64) -> Option<String> {
         let mut memory = Memory::new();
         let message = memory.message(role, vec![result("c1", text)]);
-        shorten_as_nous(&message, &memory, cap).map(|patch| match patch {
+        let redactor = Redactor::default();
+        shorten_as_nous(&message, &memory, cap, &redactor).map(|patch| match patch {
             Patch::Cut { range, marker, .. } => cut(text, &range, &marker),
             Patch::Remove { .. } => unreachable!("nothing is removed"),
         })
@@ -92,5 +100,23 @@ mod tests {
         let short = shortened(Role::Tool, &text, 4000).unwrap();
         assert!(short.len() > text.len());
         assert!(short.contains("[... -620 bytes"));
+    }
+
+    #[test]
+    fn what_is_written_twice_is_without_secrets() {
+        let secret = ["sk-ant-", &"Zk3Qm9Tb7Wx1Lp5Rv8Yc2Nd6".repeat(4)].concat();
+        let check = |text: String| {
+            let short = shortened(Role::Tool, &text, 1_000).unwrap();
+            let (head, rest) = short.split_once("stand here ...]\n\n").unwrap();
+            assert_eq!(head.split_once("\n\n[...").unwrap().0, text);
+            for from in 0..secret.len() - 8 {
+                assert!(!rest.contains(&secret[from..from + 8]), "{rest}");
+            }
+            assert!(rest.contains('['), "{rest}");
+        };
+        let fill = |chars: usize| "words ".repeat(chars / 6);
+        check([fill(1_500), secret.clone(), fill(500)].concat());
+        // The end that stays begins in the middle of it.
+        check([fill(1_500), secret.clone(), fill(960)].concat());
     }
 }

@@ -179,6 +179,22 @@ impl Redactor {
         }
     }
 
+    /// A stretch of a text without its secrets, also where it begins or ends inside of one: a piece would not be known
+    /// by itself.
+    pub fn redact_stretch(&self, text: &str, stretch: Range<usize>) -> String {
+        let Some(shown) = text.get(stretch.clone()) else {
+            return String::new();
+        };
+        let inside = |found: Found| {
+            let start = found.range.start.max(stretch.start);
+            let end = found.range.end.min(stretch.end);
+            let range = start.checked_sub(stretch.start)?..end.checked_sub(stretch.start)?;
+            (!range.is_empty()).then_some(Found { range, ..found })
+        };
+        let found: Vec<Found> = self.find(text).into_iter().filter_map(inside).collect();
+        self.redact(&replace(shown, &found)).into_owned()
+    }
+
     /// What [`Redactor::redact`] would take out first: in order, without overlap, markers left out.
     pub fn find(&self, text: &str) -> Vec<Found> {
         let mut found = Vec::new();

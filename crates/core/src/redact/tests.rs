@@ -112,6 +112,33 @@ fn web_tokens_and_addresses() {
 }
 
 #[test]
+fn a_stretch_holds_no_piece_of_a_secret() {
+    let redactor = own(&["key-[a-z0-9]+"], &[]).expect("a pattern");
+    let text = "a key-x1y2z3w4v5u6t7 and key-t7u6v5w4x3y2z1 b";
+    let check = |from: usize, to: usize, expect: &str| {
+        assert_eq!(
+            redactor.redact_stretch(text, from..to),
+            expect,
+            "{from}..{to}"
+        );
+    };
+    check(
+        0,
+        text.len(),
+        "a [redacted: custom] and [redacted: custom] b",
+    );
+    check(0, 2, "a ");
+    check(3, 25, "[redacted] and ");
+    check(22, 30, "nd [*]");
+    check(6, 9, "[*]");
+    check(30, text.len(), "[redacted] b");
+    check(9, 9, "");
+    // Inside of a character, or turned round.
+    assert_eq!(redactor.redact_stretch("é", 1..2), "");
+    assert_eq!(Redactor::off().redact_stretch(text, 3..9), "ey-x1y");
+}
+
+#[test]
 fn what_stands_behind_a_name() {
     let secret = made_up(40);
     for (before, after) in [

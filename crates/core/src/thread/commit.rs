@@ -146,7 +146,7 @@ impl Thread {
         true
     }
 
-    fn changed(&mut self, cause: HeadCause, src: Sources<'_>) {
+    pub(super) fn changed(&mut self, cause: HeadCause, src: Sources<'_>) {
         self.version.0 += 1;
         self.log.push(HeadChange {
             head: self.branch.head(),

@@ -5,6 +5,7 @@
 //! arguments. It never compacts by itself; it starts an [`Attempt`](crate::attempt::Attempt), which a driver
 //! runs, and takes the attempt's record in [`Thread::commit`].
 
+mod bound;
 mod calibrate;
 mod commit;
 mod decide;
@@ -370,13 +371,20 @@ impl Thread {
             let input = usage.input;
             self.annotate(node, |view| view.usage = Some(usage));
             let under = *self.reports.entry(node).or_insert(self.active);
-            let measures = at >= self.frozen.end && under == self.active;
-            self.anchor = Some(at).filter(|_| measures);
+            let says_something = input > 0 || planted(Bug::EmptyReport);
+            let measures = at >= self.frozen.end && under == self.active && says_something;
             if measures {
+                self.anchor = Some(at);
                 self.told(at, input);
+            } else if self.anchor == Some(at) {
+                // It said something else before.
+                self.anchor = self.newest_report();
             }
             let is_valid = self.takes_report(at);
             self.scale.reported(&self.branch, at, is_valid);
+            if at < self.frozen.end {
+                self.frozen.scale.reported(&self.branch, at, is_valid);
+            }
         }
     }
 
@@ -426,6 +434,11 @@ impl Thread {
     /// The whole tree, whatever was compacted.
     pub fn history(&self) -> &History {
         &self.history
+    }
+
+    /// Parts that were shortened after the record in force.
+    pub(crate) fn live_patches(&self) -> &Patches {
+        &self.live_patches
     }
 
     /// The record in force.

@@ -8,6 +8,8 @@
 //! is then a placeholder. Such a thread is [partial](Thread::is_partial): it takes messages, tells its size and its
 //! request like the whole one, and must be opened whole before it compacts, moves or undoes.
 
+mod purged;
+
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -358,8 +360,14 @@ impl Thread {
                 *slot = record;
             }
         }
-        match self.active {
-            Some(id) if self.record(id).is_none() => Err(missing(id.0)),
+        let Some(id) = self.active else {
+            return Ok(());
+        };
+        let active = self.record(id).ok_or(missing(id.0))?;
+        // A peer's summaries pile up, so the earlier records are shown too.
+        let shows_others = active.peer.is_some() && active.parent.is_some();
+        match state.head() {
+            Some(head) if shows_others && self.absent.is_some() => Err(RestoreError::Missing(head)),
             _ => Ok(()),
         }
     }

@@ -40,17 +40,15 @@ impl Size {
         }
         // A scaled count: sizes are in its proportion.
         let is_scaled = !self.reported && self.offset == 0 && self.tokens > self.estimated;
-        let (threshold, tokens) = match is_scaled {
-            true => (
-                proportion(threshold, self.estimated, self.tokens),
-                self.estimated,
-            ),
-            false => (threshold, self.tokens),
-        };
-        match tokens.checked_sub(self.request) {
-            Some(unseen) => threshold.saturating_sub(unseen),
-            None => threshold.saturating_add(self.request - tokens),
+        if is_scaled {
+            let scaled = proportion(threshold, self.estimated, self.tokens);
+            return scaled.saturating_add(self.request.saturating_sub(self.estimated));
         }
+        if !self.reported {
+            let uncounted = self.request.saturating_sub(self.estimated);
+            return uncorrected(threshold, self.offset).saturating_add(uncounted);
+        }
+        threshold.saturating_sub(self.tokens.saturating_sub(self.request))
     }
 
     /// A size of what would be sent, as it is told: beside a report on the report's footing, else as counted.
@@ -133,12 +131,8 @@ impl Thread {
         }
         let at = self.anchor?;
         let context = self.branch.view(at).usage.as_ref()?.context();
-        Some(
-            context
-                + src
-                    .counter
-                    .tokens(self.branch.weight(at + 1, self.branch.len())),
-        )
+        let behind = self.branch.weight(at + 1, self.branch.len());
+        Some(context.saturating_add(src.counter.tokens(behind)))
     }
 
     /// Whether any trigger is reached.
@@ -154,6 +148,15 @@ impl Thread {
     fn is_over_limits(&self, size: &Size) -> bool {
         let limit = self.learnt_threshold();
         limit.is_some_and(|limit| size.tokens >= limit) || self.is_too_long_in_bytes(size)
+    }
+}
+
+/// The largest count that is at most `tokens` once it is corrected by `offset`: by no more than half of itself.
+fn uncorrected(tokens: u64, offset: i64) -> u64 {
+    let by = offset.unsigned_abs();
+    match offset < 0 {
+        true => tokens.saturating_add(by).min(tokens.saturating_mul(2)),
+        false => tokens.saturating_sub(by).max(tokens - tokens / 3),
     }
 }
 
@@ -197,5 +200,38 @@ mod tests {
             ..counted
         };
         assert_eq!((scaled.told(30), scaled.planned(50)), (30, 60));
+    }
+
+    /// Invariant 17: what is planned to fit fits by the size that is told of it.
+    #[test]
+    fn what_earlier_reports_taught_shifts_by_half_of_the_count_at_most() {
+        let check = |offset: i64, threshold: u64, expect: u64| {
+            let size = Size {
+                tokens: 1_000_u64.saturating_add_signed(offset),
+                estimated: 1_000,
+                request: 1_007,
+                offset,
+                ..Size::default()
+            };
+            assert_eq!(
+                size.planned(threshold),
+                expect + 7,
+                "{offset} at {threshold}"
+            );
+            let corrected = |count: u64| {
+                let most = i64::try_from(count / 2).unwrap();
+                count.saturating_add_signed(offset.clamp(-most, most))
+            };
+            assert!(corrected(expect) <= threshold && corrected(expect + 1) > threshold);
+        };
+        check(0, 300, 300);
+        check(40, 300, 260);
+        check(-40, 300, 340);
+        // A smaller count is corrected by less.
+        check(400, 300, 200);
+        check(-400, 300, 600);
+        check(-400, 450, 850);
+        check(499, 1, 1);
+        check(-499, 0, 0);
     }
 }

@@ -246,9 +246,14 @@ impl<C: Clock> Threads<C> {
                 now: self.now(),
                 ..Write::default()
             };
-            match self.write(key, write).await? {
-                Written::Done(revision) => opened.head.revision = revision,
-                _ => continue,
+            match self.write(key, write).await {
+                Ok(Written::Done(revision)) => opened.head.revision = revision,
+                Ok(_) => continue,
+                Err(why) => {
+                    // Nothing began.
+                    let _ = self.store().mark(key, held.fence, None).await;
+                    return Err(why);
+                }
             }
             return self
                 .attempt(key, ask, held, control, opened, *attempt)

@@ -6,6 +6,7 @@ use conspectus_core::policy::PolicyError;
 use conspectus_core::thread::RestoreError;
 
 use super::checkpoint::CheckpointId;
+use crate::purge::PurgeError;
 use crate::store::StoreError;
 
 /// Why nothing was done. How a compaction ended is no error: it is in its report.
@@ -66,6 +67,9 @@ pub enum ThreadsError {
     /// The thread's own policy is not one.
     #[error("policy: {0}")]
     BadPolicy(String),
+    /// It cannot be taken out.
+    #[error(transparent)]
+    Purge(#[from] PurgeError),
     /// A file that is no export of a thread.
     #[error("line {line}: {what}")]
     BadExport {

@@ -29,7 +29,7 @@ const PAGE: u64 = 500;
 
 /// One line.
 #[derive(Debug, Serialize, Deserialize)]
-#[serde(tag = "line", rename_all = "snake_case")]
+#[serde(rename_all = "snake_case")]
 enum Line {
     /// The first.
     Thread {
@@ -45,7 +45,6 @@ enum Line {
         node: u64,
         id: Option<Arc<str>>,
         stored_ms: Millis,
-        #[serde(flatten)]
         body: Body,
         known: Box<Known>,
     },
@@ -69,7 +68,7 @@ enum Line {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 enum Body {
-    Message(Json),
+    Json(Json),
     /// As a string of its own.
     Text(Arc<str>),
     Bytes(Vec<u8>),
@@ -82,16 +81,14 @@ impl Body {
         };
         match Json::parse(text) {
             // One line is one line.
-            Ok(json) if json.as_str() == text && !text.contains(['\n', '\r']) => {
-                Self::Message(json)
-            }
+            Ok(json) if json.as_str() == text && !text.contains(['\n', '\r']) => Self::Json(json),
             _ => Self::Text(text.into()),
         }
     }
 
     fn bytes(&self) -> Arc<[u8]> {
         match self {
-            Self::Message(json) => json.as_str().as_bytes().into(),
+            Self::Json(json) => json.as_str().as_bytes().into(),
             Self::Text(text) => text.as_bytes().into(),
             Self::Bytes(bytes) => bytes.as_slice().into(),
         }

@@ -69,6 +69,11 @@ impl<C: Clock> Threads<C> {
         self.move_by(key, |opened| {
             let head = node_at(opened, to)?;
             let (thread, src) = opened.parts();
+            let (here, last) = (thread.branch().head(), thread.head_log().last());
+            if here.is_some() && last.is_none_or(|row| row.head != here) {
+                // The log tells of the state that is left, too.
+                thread.move_head(here, src);
+            }
             match thread.move_head(head, src) {
                 true => Ok(None),
                 false => Err(nowhere(to)),

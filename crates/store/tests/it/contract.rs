@@ -17,7 +17,7 @@ use crate::postgres::Database;
 use crate::support::{NO_FENCE, Open, Talk, commit, message, now};
 
 /// Every check with a new store of each kind. Those on disk are opened again by each call of `open`.
-fn every(check: fn(Open<'_>)) {
+pub(crate) fn every(check: fn(Open<'_>)) {
     let memory = MemoryStore::default();
     check(&|| Box::new(memory.clone()));
     let folder = tempfile::tempdir().expect("a folder");

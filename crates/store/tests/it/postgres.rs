@@ -7,6 +7,7 @@ use conspectus::store::{StoreError, ThreadKey, ThreadStore, Written};
 use conspectus_core::view::Role;
 use conspectus_store::PostgresStore;
 
+use crate::sqlite::{EARLIER, is_what_was_written};
 use crate::support::{Talk, now};
 
 /// A database for one test.
@@ -36,7 +37,7 @@ impl Database {
     }
 
     /// The server's address, as words that libpq takes, with this database.
-    fn config(&self) -> String {
+    pub(crate) fn config(&self) -> String {
         format!("{} dbname={}", self.server, self.name)
     }
 
@@ -50,6 +51,46 @@ impl Database {
 
     pub(crate) fn run(&self, sql: &str) {
         on(&self.config(), sql);
+    }
+}
+
+impl Database {
+    /// Waits until the server has noticed that everybody else is gone.
+    pub(crate) fn wait_until_alone(&self) {
+        now(async {
+            let connected = tokio_postgres::connect(&self.config(), tokio_postgres::NoTls).await;
+            let (client, connection) = connected.expect("connected");
+            tokio::spawn(connection);
+            let others = "SELECT count(*) FROM pg_stat_activity \
+                 WHERE datname = current_database() AND pid <> pg_backend_pid()";
+            while client
+                .query_one(others, &[])
+                .await
+                .expect("read")
+                .get::<_, i64>(0)
+                > 0
+            {}
+        });
+    }
+
+    /// All rows of all tables, as text.
+    pub(crate) fn all_rows(&self) -> String {
+        now(async {
+            let connected = tokio_postgres::connect(&self.config(), tokio_postgres::NoTls).await;
+            let (client, connection) = connected.expect("connected");
+            tokio::spawn(connection);
+            let set = "SET bytea_output = 'escape'";
+            client.batch_execute(set).await.expect("executed");
+            let tables = "SELECT tablename::text FROM pg_tables WHERE schemaname = 'public'";
+            let mut all = String::new();
+            for table in client.query(tables, &[]).await.expect("read") {
+                let rows = format!("SELECT t::text FROM {} t", table.get::<_, String>(0));
+                for row in client.query(&rows, &[]).await.expect("read") {
+                    all.push_str(&row.get::<_, String>(0));
+                }
+            }
+            all
+        })
     }
 }
 
@@ -88,6 +129,25 @@ fn a_newer_database_is_left_alone() {
             known: 3
         })
     );
+}
+
+#[test]
+fn a_database_of_any_earlier_version_is_brought_to_this_one() {
+    for (version, sql) in (1..).zip(EARLIER) {
+        let Some(database) = Database::new() else {
+            return;
+        };
+        let lines = sql.lines().filter(|line| !line.starts_with("PRAGMA"));
+        let sql = lines.collect::<Vec<_>>().join("\n");
+        // The same tables, as this database spells them.
+        let sql = sql.replace("BLOB", "BYTEA").replace("x'", "'\\x");
+        let sql = sql.replace(" TEXT", " TEXT COLLATE \"C\"");
+        database.run(&format!(
+            "CREATE TABLE conspectus_schema (version BIGINT NOT NULL); \
+             INSERT INTO conspectus_schema VALUES ({version}); {sql}"
+        ));
+        is_what_was_written(&database.open());
+    }
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! What only a file can do: its mode, its versions, its damage.
 
-use conspectus::store::{StoreError, ThreadKey, ThreadStore};
+use conspectus::store::{StoreError, ThreadKey, ThreadStore, Write, Written};
+use conspectus::terms::Terms;
 use conspectus_core::id::NodeId;
 use conspectus_store::{SqliteOptions, SqliteStore};
 
@@ -27,14 +28,32 @@ fn the_file_and_what_lies_beside_it_are_for_the_owner_alone() {
 }
 
 #[test]
-fn a_file_of_the_first_version_is_brought_to_this_one() {
-    let folder = tempfile::tempdir().expect("a folder");
-    let path = folder.path().join("threads.db");
-    let first = include_str!("../data/sqlite-1.sql");
-    rusqlite::Connection::open(&path)
-        .and_then(|db| db.execute_batch(first))
-        .expect("written");
-    let store = SqliteStore::open(&path).expect("opened");
+fn a_file_of_any_earlier_version_is_brought_to_this_one() {
+    for (version, sql) in EARLIER.iter().enumerate() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("threads.db");
+        rusqlite::Connection::open(&path)
+            .and_then(|db| db.execute_batch(sql))
+            .expect("written");
+        let store = SqliteStore::open(&path).expect("opened");
+        is_what_was_written(&store);
+        drop(store);
+        let now_version = |db: rusqlite::Connection| {
+            db.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))
+        };
+        let found = rusqlite::Connection::open(&path).and_then(now_version);
+        assert_eq!(found, Ok(3), "from version {}", version + 1);
+    }
+}
+
+/// What earlier versions wrote, oldest first.
+pub(crate) const EARLIER: [&str; 2] = [
+    include_str!("../data/sqlite-1.sql"),
+    include_str!("../data/sqlite-2.sql"),
+];
+
+/// The thread in [`EARLIER`], which can be read and goes on.
+pub(crate) fn is_what_was_written(store: &dyn ThreadStore) {
     let key = ThreadKey::new("tenant", "thread");
     let head = now(store.head(&key)).expect("read").expect("there");
     assert_eq!(
@@ -44,11 +63,15 @@ fn a_file_of_the_first_version_is_brought_to_this_one() {
     let messages = now(store.messages(&key, NodeId(0), NodeId(9))).expect("read");
     assert_eq!(messages[0].message.bytes.as_ref(), b"hello");
     assert_eq!(now(store.by_native_id(&key, "id-0")), Ok(Some(NodeId(0))));
-    drop(store);
-    let version = |db: rusqlite::Connection| {
-        db.query_row("PRAGMA user_version", [], |row| row.get::<_, u32>(0))
+    let write = Write {
+        revision: 1,
+        search: vec![(NodeId(0), Terms::of("hello"))],
+        ..Write::default()
     };
-    assert_eq!(rusqlite::Connection::open(&path).and_then(version), Ok(3));
+    assert_eq!(now(store.write(&key, write)), Ok(Written::Done(2)));
+    let found = now(store.search(&key, &Terms::of("hello"), 9));
+    assert_eq!(found.map(|found| found.len()), Ok(1));
+    assert_eq!(now(store.keep_preview(&key, "p", "text", 1)), Ok(()));
 }
 
 #[test]

@@ -88,7 +88,7 @@ fn campaign(wanted: &Wanted) -> ExitCode {
                             break;
                         }
                         let to = wanted.runs.min(from + SHARE);
-                        (from..to).for_each(|n| tally.add(wanted.seed + n));
+                        (from..to).for_each(|n| tell_broken(&mut tally, wanted.seed + n));
                         done.fetch_add(to - from, Ordering::Relaxed);
                     }
                     if let Ok(mut all) = all.lock() {
@@ -121,6 +121,15 @@ fn campaign(wanted: &Wanted) -> ExitCode {
     match tally.broken() {
         0 => ExitCode::SUCCESS,
         _ => ExitCode::FAILURE,
+    }
+}
+
+/// Plays a life and tells at once if something did not hold in it: a run that is stopped has found something too.
+fn tell_broken(tally: &mut Tally, seed: u64) {
+    let before = tally.broken();
+    tally.add(seed);
+    if tally.broken() > before {
+        eprintln!("seed {seed} is broken");
     }
 }
 

@@ -54,6 +54,45 @@ fn after_a_commit_the_count_is_corrected_by_what_was_learnt() {
 }
 
 #[test]
+fn a_report_that_measures_nothing_takes_no_other_ones_place() {
+    let mut scene = Scene::new(&options(tokens(3_000), 2), &LONG[..8]);
+    let counted = |scene: &Scene, from: usize| {
+        let views = &scene.said.views()[from..];
+        let weight = |view| QuarterBytes.message(view, &scene.said);
+        QuarterBytes.tokens(views.iter().map(weight).sum())
+    };
+    reply_of(&mut scene, "a one", 400);
+    assert_eq!(size(&scene).tokens, 405);
+    // Of nothing: some servers report zeros.
+    scene.say(&["u more"]);
+    reply_of(&mut scene, "a two x30", 0);
+    assert_eq!(size(&scene).tokens, 405 + counted(&scene, 9));
+    // The same reply, once more: the figure before is gone.
+    let mut again = Scene::new(&options(tokens(3_000), 2), &LONG[..8]);
+    reply_of(&mut again, "a one", 400);
+    again.thread.usage(Usage::default());
+    assert!(!size(&again).reported);
+    // Of a request that was sent while a record was in force that was taken back since.
+    let command = Manual {
+        routes: Scene::routes(),
+        ..Manual::default()
+    };
+    assert_eq!(scene.command(&command).outcome, Outcome::Compacted);
+    scene.thread.sent(0);
+    let src = Sources {
+        texts: &scene.said,
+        counter: &QuarterBytes,
+    };
+    scene.thread.undo(src);
+    assert_eq!(size(&scene).tokens, 405 + counted(&scene, 9));
+    reply_of(&mut scene, "a three", 70);
+    assert_eq!(size(&scene).tokens, 405 + counted(&scene, 9));
+    // Whatever a server says, it is a number.
+    reply_of(&mut scene, "a four", u64::MAX);
+    assert_eq!(size(&scene).tokens, u64::MAX);
+}
+
+#[test]
 fn the_next_report_takes_the_corrections_place() {
     let mut scene = compacted(20);
     scene.say(&["u and now"]);

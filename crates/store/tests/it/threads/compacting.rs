@@ -47,7 +47,7 @@ fn a_compaction_marks_tells_commits_tells_and_unmarks() {
                 "mark",
                 "write []",
                 "emit compaction.start",
-                r#"commit ["committed"]"#,
+                r#"commit ["progress", "committed"]"#,
                 r#"write ["compaction.stop"]"#,
                 "unmark",
                 "release",
@@ -102,6 +102,7 @@ fn a_compaction_marks_tells_commits_tells_and_unmarks() {
                 "created",
                 "appended",
                 "compaction.start",
+                "progress",
                 "committed",
                 "compaction.stop"
             ]
@@ -312,6 +313,7 @@ fn what_a_dead_process_left_is_told_and_cleared() {
                 "compaction.start",
                 "abandoned",
                 "compaction.start",
+                "progress",
                 "committed",
                 "compaction.stop",
             ]

@@ -1,9 +1,10 @@
 //! A store whose futures are ready at once, so that virtual time can stand still, and which does what tests want to see.
 
 use std::collections::VecDeque;
-use std::future::ready;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::future::{poll_fn, ready};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
+use std::task::Poll;
 
 use conspectus::store::{
     Found, Head, Lease, Mark, Rewrite, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey,
@@ -15,7 +16,7 @@ use conspectus_core::id::{AttemptId, Ident, NodeId, RecordId};
 use conspectus_core::record::Record;
 use conspectus_core::thread::{HeadChange, Learnt, Limits};
 
-use crate::support::now;
+use crate::support::now as to_end;
 
 /// What happens to a write.
 #[derive(Clone, Debug)]
@@ -38,6 +39,19 @@ pub(crate) struct Faulty {
     pub(crate) done: Arc<Mutex<Vec<String>>>,
     /// Messages that were read.
     pub(crate) read: Arc<AtomicU64>,
+    /// Every answer comes a little later, so that others get their turn.
+    pub(crate) is_slow: Arc<AtomicBool>,
+    death: Arc<Mutex<Death>>,
+}
+
+/// When the process dies.
+#[derive(Debug, Default)]
+struct Death {
+    /// Calls until then.
+    after: Option<u64>,
+    /// What is called then still happens.
+    happens: bool,
+    is_dead: bool,
 }
 
 impl Faulty {
@@ -47,7 +61,64 @@ impl Faulty {
             commits: Arc::default(),
             done: Arc::default(),
             read: Arc::default(),
+            is_slow: Arc::default(),
+            death: Arc::default(),
         }
+    }
+
+    /// The process dies at the call behind so many; whether that one is made all the same.
+    pub(crate) fn die(&self, after: u64, happens: bool) {
+        *self.death.lock().expect("not poisoned") = Death {
+            after: Some(after),
+            happens,
+            is_dead: false,
+        };
+    }
+
+    /// Whether it did. It lives again from here on.
+    pub(crate) fn died(&self) -> bool {
+        std::mem::take(&mut *self.death.lock().expect("not poisoned")).is_dead
+    }
+
+    pub(crate) fn is_dead(&self) -> bool {
+        self.death.lock().expect("not poisoned").is_dead
+    }
+
+    /// The answer of a call that is made now, or none ever.
+    fn answer<'a, T: Send + 'a>(
+        &'a self,
+        call: impl FnOnce() -> Result<T, StoreError>,
+    ) -> Stores<'a, T> {
+        let happens = {
+            let mut death = self.death.lock().expect("not poisoned");
+            let is_now = death.after == Some(0);
+            death.after = death.after.map(|left| left.saturating_sub(1));
+            death.is_dead |= is_now;
+            match death.is_dead {
+                true => is_now && death.happens,
+                false => true,
+            }
+        };
+        let answer = happens.then(call);
+        let is_slow = self.is_slow.load(Ordering::SeqCst);
+        let is_dead = self.is_dead();
+        Box::pin(async move {
+            if is_slow {
+                let mut waited = false;
+                poll_fn(|cx| match std::mem::replace(&mut waited, true) {
+                    true => Poll::Ready(()),
+                    false => {
+                        cx.waker().wake_by_ref();
+                        Poll::Pending
+                    }
+                })
+                .await;
+            }
+            match answer {
+                Some(answer) if !is_dead => answer,
+                _ => std::future::pending().await,
+            }
+        })
     }
 
     pub(crate) fn fail_commits(&self, faults: impl IntoIterator<Item = Fault>) {
@@ -65,17 +136,13 @@ impl Faulty {
     }
 }
 
-fn at_once<'a, T: Send + 'a>(future: Stores<'a, T>) -> Stores<'a, T> {
-    Box::pin(ready(now(future)))
-}
-
 impl ThreadStore for Faulty {
     fn create<'a>(&'a self, key: &'a ThreadKey, meta: &'a str, now: Millis) -> Stores<'a, bool> {
-        at_once(self.inner.create(key, meta, now))
+        self.answer(move || to_end(self.inner.create(key, meta, now)))
     }
 
     fn delete<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, bool> {
-        at_once(self.inner.delete(key))
+        self.answer(move || to_end(self.inner.delete(key)))
     }
 
     fn list<'a>(
@@ -84,11 +151,11 @@ impl ThreadStore for Faulty {
         after: &'a str,
         limit: u32,
     ) -> Stores<'a, Vec<Arc<str>>> {
-        at_once(self.inner.list(tenant, after, limit))
+        self.answer(move || to_end(self.inner.list(tenant, after, limit)))
     }
 
     fn head<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Option<Head>> {
-        at_once(self.inner.head(key))
+        self.answer(move || to_end(self.inner.head(key)))
     }
 
     fn write<'a>(&'a self, key: &'a ThreadKey, write: Write) -> Stores<'a, Written> {
@@ -103,22 +170,22 @@ impl ThreadStore for Faulty {
             return Box::pin(ready(Err(why)));
         }
         let is_commit = write.commit.is_some();
-        let written = now(self.inner.write(key, write));
-        if let Ok(Written::Done(_)) = written {
-            self.note(format!(
-                "{} {types:?}",
-                if is_commit { "commit" } else { "write" }
-            ));
-        }
-        Box::pin(ready(match fault {
-            Fault::Lost => Err(StoreError::Unreachable("the line is dead".to_owned())),
-            _ => written,
-        }))
+        self.answer(move || {
+            let written = to_end(self.inner.write(key, write));
+            if let Ok(Written::Done(_)) = written {
+                let what = if is_commit { "commit" } else { "write" };
+                self.note(format!("{what} {types:?}"));
+            }
+            match fault {
+                Fault::Lost => Err(StoreError::Unreachable("the line is dead".to_owned())),
+                _ => written,
+            }
+        })
     }
 
     fn rewrite<'a>(&'a self, key: &'a ThreadKey, rewrite: Rewrite) -> Stores<'a, Written> {
         self.note("rewrite");
-        at_once(self.inner.rewrite(key, rewrite))
+        self.answer(move || to_end(self.inner.rewrite(key, rewrite)))
     }
 
     fn expire<'a>(
@@ -127,7 +194,7 @@ impl ThreadStore for Faulty {
         before_ms: Millis,
         limit: u32,
     ) -> Stores<'a, Vec<Arc<str>>> {
-        at_once(self.inner.expire(tenant, before_ms, limit))
+        self.answer(move || to_end(self.inner.expire(tenant, before_ms, limit)))
     }
 
     fn search<'a>(
@@ -136,11 +203,11 @@ impl ThreadStore for Faulty {
         terms: &'a Terms,
         limit: u32,
     ) -> Stores<'a, Vec<Found>> {
-        at_once(self.inner.search(key, terms, limit))
+        self.answer(move || to_end(self.inner.search(key, terms, limit)))
     }
 
     fn preview<'a>(&'a self, key: &'a ThreadKey, name: &'a str) -> Stores<'a, Option<Arc<str>>> {
-        at_once(self.inner.preview(key, name))
+        self.answer(move || to_end(self.inner.preview(key, name)))
     }
 
     fn keep_preview<'a>(
@@ -151,7 +218,7 @@ impl ThreadStore for Faulty {
         now: Millis,
     ) -> Stores<'a, ()> {
         self.note("keep preview");
-        at_once(self.inner.keep_preview(key, name, text, now))
+        self.answer(move || to_end(self.inner.keep_preview(key, name, text, now)))
     }
 
     fn has_record<'a>(
@@ -161,7 +228,7 @@ impl ThreadStore for Faulty {
         record: RecordId,
     ) -> Stores<'a, bool> {
         self.note("look up");
-        at_once(self.inner.has_record(key, attempt, record))
+        self.answer(move || to_end(self.inner.has_record(key, attempt, record)))
     }
 
     fn messages<'a>(
@@ -170,10 +237,12 @@ impl ThreadStore for Faulty {
         first: NodeId,
         last: NodeId,
     ) -> Stores<'a, Vec<StoredMessage>> {
-        let found = now(self.inner.messages(key, first, last));
-        let count = found.as_ref().map_or(0, Vec::len);
-        self.read.fetch_add(count as u64, Ordering::SeqCst);
-        Box::pin(ready(found))
+        self.answer(move || {
+            let found = to_end(self.inner.messages(key, first, last));
+            let count = found.as_ref().map_or(0, Vec::len);
+            self.read.fetch_add(count as u64, Ordering::SeqCst);
+            found
+        })
     }
 
     fn by_native_id<'a>(
@@ -181,7 +250,7 @@ impl ThreadStore for Faulty {
         key: &'a ThreadKey,
         native_id: &'a str,
     ) -> Stores<'a, Option<NodeId>> {
-        at_once(self.inner.by_native_id(key, native_id))
+        self.answer(move || to_end(self.inner.by_native_id(key, native_id)))
     }
 
     fn records<'a>(
@@ -190,11 +259,11 @@ impl ThreadStore for Faulty {
         first: RecordId,
         last: RecordId,
     ) -> Stores<'a, Vec<Arc<Record>>> {
-        at_once(self.inner.records(key, first, last))
+        self.answer(move || to_end(self.inner.records(key, first, last)))
     }
 
     fn head_log<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Vec<HeadChange>> {
-        at_once(self.inner.head_log(key))
+        self.answer(move || to_end(self.inner.head_log(key)))
     }
 
     fn acquire<'a>(
@@ -204,12 +273,12 @@ impl ThreadStore for Faulty {
         ttl_ms: Millis,
         now: Millis,
     ) -> Stores<'a, Lease> {
-        at_once(self.inner.acquire(key, holder, ttl_ms, now))
+        self.answer(move || to_end(self.inner.acquire(key, holder, ttl_ms, now)))
     }
 
     fn release<'a>(&'a self, key: &'a ThreadKey, fence: Fence) -> Stores<'a, bool> {
         self.note("release");
-        at_once(self.inner.release(key, fence))
+        self.answer(move || to_end(self.inner.release(key, fence)))
     }
 
     fn mark<'a>(
@@ -219,11 +288,11 @@ impl ThreadStore for Faulty {
         mark: Option<Mark>,
     ) -> Stores<'a, bool> {
         self.note(if mark.is_some() { "mark" } else { "unmark" });
-        at_once(self.inner.mark(key, fence, mark))
+        self.answer(move || to_end(self.inner.mark(key, fence, mark)))
     }
 
     fn cached<'a>(&'a self, key: &'a ThreadKey, part: Ident) -> Stores<'a, Option<Arc<str>>> {
-        at_once(self.inner.cached(key, part))
+        self.answer(move || to_end(self.inner.cached(key, part)))
     }
 
     fn cache<'a>(
@@ -233,14 +302,14 @@ impl ThreadStore for Faulty {
         text: &'a str,
         now: Millis,
     ) -> Stores<'a, ()> {
-        at_once(self.inner.cache(key, part, text, now))
+        self.answer(move || to_end(self.inner.cache(key, part, text, now)))
     }
 
     fn emit<'a>(&'a self, key: &'a ThreadKey, event: &'a str, now: Millis) -> Stores<'a, u64> {
         let value: serde_json::Value = serde_json::from_str(event).expect("events are JSON");
         let name = value["event"]["name"].as_str().or(value["type"].as_str());
         self.note(format!("emit {}", name.unwrap_or("?")));
-        at_once(self.inner.emit(key, event, now))
+        self.answer(move || to_end(self.inner.emit(key, event, now)))
     }
 
     fn events<'a>(
@@ -249,11 +318,11 @@ impl ThreadStore for Faulty {
         after: u64,
         limit: u32,
     ) -> Stores<'a, Vec<StoredEvent>> {
-        at_once(self.inner.events(key, after, limit))
+        self.answer(move || to_end(self.inner.events(key, after, limit)))
     }
 
     fn limits<'a>(&'a self, tenant: &'a str) -> Stores<'a, Limits> {
-        at_once(self.inner.limits(tenant))
+        self.answer(move || to_end(self.inner.limits(tenant)))
     }
 
     fn learn<'a>(
@@ -263,6 +332,6 @@ impl ThreadStore for Faulty {
         model: &'a str,
         learnt: Learnt,
     ) -> Stores<'a, ()> {
-        at_once(self.inner.learn(tenant, endpoint, model, learnt))
+        self.answer(move || to_end(self.inner.learn(tenant, endpoint, model, learnt)))
     }
 }

@@ -1,6 +1,7 @@
 //! What can be done with stored threads, in every store.
 
 mod compacting;
+mod crashing;
 mod faulty;
 mod messages;
 mod moving;

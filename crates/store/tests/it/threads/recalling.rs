@@ -2,13 +2,13 @@
 
 use conspectus::core::outcome::Outcome;
 use conspectus::threads::{
-    About, Append, CompactThread, CreateThread, Recall, Recalled, ThreadsError,
+    About, Append, CompactThread, CreateThread, Purge, Recall, Recalled, ThreadsError,
 };
 use serde_json::{Value, json};
 
 use super::world::{World, everywhere, human, json as message, one, said, talk};
 
-fn call(id: &str, tool: &str, args: Value) -> Value {
+fn call(id: &str, tool: &str, args: &Value) -> Value {
     json!({"type": "ai", "content": "", "id": format!("c{id}"),
         "tool_calls": [{"name": tool, "args": args, "id": id, "type": "tool_call"}]})
 }
@@ -88,16 +88,16 @@ fn what_was_overtaken_says_so() {
             threads.create(key, CreateThread::default()).await.expect("made");
             let messages = [
                 json!({"type": "human", "content": "Always write in British English.", "id": "rule"}),
-                call("1", "read_file", json!({"path": "src/valve.rs"})),
+                call("1", "read_file", &json!({"path": "src/valve.rs"})),
                 result("1", "fn turn() {}"),
-                call("2", "read_file", json!({"path": "src/boiler.rs"})),
+                call("2", "read_file", &json!({"path": "src/boiler.rs"})),
                 result("2", "fn heat() {}"),
-                call("3", "weather", json!({"city": "Oslo"})),
+                call("3", "weather", &json!({"city": "Oslo"})),
                 result("3", "rain"),
                 json!({"type": "human", "content": "From now on write in American English.", "id": "other"}),
-                call("4", "edit_file", json!({"path": "src/valve.rs", "old": "turn", "new": "spin"})),
+                call("4", "edit_file", &json!({"path": "src/valve.rs", "old": "turn", "new": "spin"})),
                 result("4", "ok"),
-                call("5", "weather", json!({"city": "Oslo"})),
+                call("5", "weather", &json!({"city": "Oslo"})),
                 result("5", "sun"),
             ];
             let append = Append {
@@ -191,6 +191,60 @@ fn a_preview_of_another_history_is_refused() {
 }
 
 #[test]
+fn what_is_purged_is_nowhere_any_more() {
+    everywhere(|world| {
+        let threads = world.talked(30);
+        world.run(async {
+            let key = &world.key;
+            let secret = "hunter2-hunter2";
+            let said = human("secret", &format!("the password of the boiler is {secret}"));
+            threads.append(key, &one(said)).await.expect("appended");
+            threads.append(key, &talk(30, 10)).await.expect("appended");
+            threads
+                .compact(key, &CompactThread::default())
+                .await
+                .expect("run");
+            let purged = threads
+                .purge(key, &Purge::Secret(secret.into()))
+                .await
+                .expect("purged");
+            assert_eq!(purged.messages, ["secret".into()]);
+            let export = threads.export(key).await.expect("an export");
+            assert!(!export.contains(secret));
+            let words = Recall::Words {
+                query: secret.into(),
+                limit: 5,
+                folded_only: false,
+            };
+            assert_eq!(threads.recall(key, &words).await, Ok(Vec::new()));
+            let gone = threads
+                .purge(key, &Purge::Message("a7".into()))
+                .await
+                .expect("purged");
+            assert!(gone.withdrawn, "{gone:?}");
+            let state = threads.state(key, None).await.expect("a state");
+            assert_eq!(
+                (state.checkpoint_id, state.values.summary_count),
+                (gone.checkpoint_id, 0)
+            );
+            let a7 = state
+                .values
+                .messages
+                .iter()
+                .find(|m| m.as_str().contains("\"a7\""));
+            assert!(!a7.expect("a tombstone").as_str().contains("step 7"));
+            let again = threads
+                .compact(key, &CompactThread::default())
+                .await
+                .expect("run");
+            assert_eq!(again.outcome, Outcome::Compacted);
+            let nobody = threads.purge(key, &Purge::Message("nobody".into())).await;
+            assert_eq!(nobody, Err(ThreadsError::NoMessage("nobody".into())));
+        });
+    });
+}
+
+#[test]
 fn threads_that_nobody_wrote_for_long_go() {
     everywhere(|world| {
         let threads = world.talked(1);
@@ -239,6 +293,7 @@ fn futures_can_move_between_threads() {
     check(threads.create(key, CreateThread::default()));
     check(threads.patch(key, Default::default()));
     check(threads.expire("t", 1));
+    check(threads.purge(key, &Purge::Message("x".into())));
     let recall = Recall::Id {
         id: "x".into(),
         before: 0,

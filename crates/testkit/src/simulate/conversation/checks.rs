@@ -138,8 +138,12 @@ impl Scene<'_> {
         let policy = self.thread.policy();
         let told = report.reasons.contains(&Reason::OverLimit);
         let in_request_tokens = !size.reported && policy.counted == Counted::Request;
-        if in_request_tokens && !came_late && is > policy.input_limit() && !told {
-            return Err(format!("17: {is} tokens do not fit, and nobody is told"));
+        // By what reports of usage taught about the counter.
+        let corrected = is.saturating_add_signed(self.thread.size(self.src).offset);
+        if in_request_tokens && !came_late && corrected > policy.input_limit() && !told {
+            return Err(format!(
+                "17: {corrected} tokens ({is} counted) do not fit, and nobody is told"
+            ));
         }
         let cap = policy.summary.max_tokens;
         let summary = record.summary.as_ref().map_or("", |s| &s.text);
@@ -312,6 +316,9 @@ impl Scene<'_> {
         if let Some(first) = found.first() {
             return Err(format!("{}: {}", first.number, first.what));
         }
+        if let Some(record) = &record {
+            self.kept(record, &request)?;
+        }
         let always = prune.is_some_and(|p| p.when == PruneWhen::Always);
         if record.is_none() && !request.is_untouched() && !always {
             return Err("11: no record, and yet the request is changed".to_owned());
@@ -364,9 +371,8 @@ impl Scene<'_> {
             let under = self.reports.get(&branch.path()[*at]);
             usage.is_some_and(|u| u.input > 0) && under == Some(&id)
         };
-        let anchors: Vec<usize> = (from..branch.len()).rev().filter(is_valid).collect();
-        let anchors = Some(anchors).filter(|_| policy.usage == UsageRule::Anchor);
-        let anchors = anchors.unwrap_or_default();
+        let anchor = (from..branch.len()).rev().find(is_valid);
+        let anchor = anchor.filter(|_| policy.usage == UsageRule::Anchor);
         let scales = policy.usage == UsageRule::Scale;
         let unanchored = if scales {
             self.scaled(request)
@@ -379,24 +385,16 @@ impl Scene<'_> {
             }
             counted.saturating_add_signed(size.offset)
         };
-        let from_report = |at: usize| {
+        // The report of a request that was sent before a commit measures nothing that is shown now: an older one may.
+        let expect = anchor.map_or(unanchored, |at| {
             let context = branch.view(at).usage.as_ref().map_or(0, |u| u.context());
-            let after: Weight = branch.views()[at + 1..]
-                .iter()
-                .map(|v| self.weight(v.handle))
-                .sum();
-            context + counter.tokens(after)
-        };
-        // The report of a request that was sent before a commit measures nothing that is shown now, so an older one or
-        // none may be the newest that counts.
-        let holds = match size.reported {
-            true => anchors.iter().any(|at| size.tokens == from_report(*at)),
-            false => size.tokens == unanchored,
-        };
-        if !holds {
-            let expect = anchors.first().map_or(unanchored, |at| from_report(*at));
+            let behind = branch.views()[at + 1..].iter();
+            let behind: Weight = behind.map(|v| self.weight(v.handle)).sum();
+            context.saturating_add(counter.tokens(behind))
+        });
+        if size.tokens != expect || size.reported != anchor.is_some() {
             return Err(format!(
-                "21: {} tokens ({}, reported: {}, unanchored {unanchored}), {expect} expected of {anchors:?}",
+                "21: {} tokens ({}, reported: {}, unanchored {unanchored}), {expect} expected of {anchor:?}",
                 size.tokens, size.offset, size.reported
             ));
         }

@@ -4,6 +4,7 @@
 //! [`Life`] is what is played, [`play`] plays it and checks after every step what must hold.
 
 mod checks;
+mod kept;
 mod outside;
 mod policy;
 mod reading;

@@ -192,7 +192,10 @@ impl Outside<'_, '_> {
     /// 31: whether anything of a secret stands in what is written or told.
     fn leaks(&mut self, what: &str, text: &str) {
         if self.thread.policy().redact.is_on() && leaks(text) {
-            self.reading.broken.push(format!("31: a secret in {what}"));
+            let seen = around(text);
+            self.reading
+                .broken
+                .push(format!("31: a secret in {what}: {seen}"));
         }
     }
 
@@ -218,6 +221,15 @@ impl Outside<'_, '_> {
 /// Whether a piece of a planted secret stands in a text.
 pub(super) fn leaks(text: &str) -> bool {
     text.contains(SECRET_START) || text.contains(SECRET_END)
+}
+
+/// The first piece of a secret with what stands around it.
+fn around(text: &str) -> &str {
+    let pieces = [SECRET_START, SECRET_END];
+    let at = pieces.iter().filter_map(|piece| text.find(piece)).min();
+    let at = at.unwrap_or_default();
+    let from = text.floor_char_boundary(at.saturating_sub(200));
+    &text[from..text.ceil_char_boundary(at + 60)]
 }
 
 fn store_failure(message: &str) -> Failure {

@@ -44,32 +44,29 @@ pub(super) fn in_part(
     let Ok(mut part) = Thread::restore(thread.policy().clone(), state(thread)?, stored, src) else {
         return Ok(false);
     };
-    let same = |part: &Thread, whole: &Thread| {
-        part.projection() == whole.projection()
-            && part.size(src) == whole.size(src)
-            && part.checked() == whole.checked()
-            && part.ledger() == whole.ledger()
+    let other = |part: &Thread, whole: &Thread| {
+        let (is, was) = (part.projection(), whole.projection());
+        let first = is.pieces().zip(was.pieces()).find(|(is, was)| is != was);
+        match first {
+            Some((is, was)) => Some(format!("it shows {is:?}, not {was:?}")),
+            None if is != was => Some("it shows another end".to_owned()),
+            None if part.size(src) != whole.size(src) => Some(format!(
+                "its size is {:?}, not {:?}",
+                part.size(src),
+                whole.size(src)
+            )),
+            None if part.checked() != whole.checked() => Some("other calls are open".to_owned()),
+            None if part.ledger() != whole.ledger() => Some("it knows other facts".to_owned()),
+            None => None,
+        }
     };
-    if !same(&part, thread) {
-        return Err("39: opened without what was folded it shows something else".to_owned());
+    if let Some(other) = other(&part, thread) {
+        return Err(format!("39: opened without what was folded {other}"));
     }
     part.append(next.iter().cloned(), src);
-    if part.is_enough() && !same(&part, grown) {
-        let (is, was) = (part.projection(), grown.projection());
-        let first = is.pieces().zip(was.pieces()).find(|(is, was)| is != was);
-        if let Some((is, was)) = first {
-            return Err(format!(
-                "39: opened without what was folded it shows {is:?}, not {was:?}"
-            ));
-        }
-        let other = match () {
-            () if is != was => "end",
-            () if part.size(src) != grown.size(src) => "size",
-            () if part.checked() != grown.checked() => "validity",
-            () => "ledger",
-        };
+    if let Some(other) = other(&part, grown).filter(|_| part.is_enough()) {
         return Err(format!(
-            "39: opened without what was folded it goes on with another {other}"
+            "39: opened without what was folded {other}, after more was said"
         ));
     }
     Ok(part.is_enough() && part.is_partial())

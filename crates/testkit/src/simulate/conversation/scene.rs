@@ -11,7 +11,7 @@ use conspectus_core::outcome::{Outcome, Report};
 use conspectus_core::patch::Patch;
 use conspectus_core::projection::Projection;
 use conspectus_core::thread::{Decision, Fixed, Manual, Recovery, Sources, Thread};
-use conspectus_core::view::{MessageView, Role, Texts};
+use conspectus_core::view::{MessageView, Role, Texts, Usage};
 use conspectus_core::window::Branch;
 
 use super::checks::{Last, Lenient};
@@ -61,6 +61,14 @@ pub(super) struct Scene<'a> {
     pub(super) sent_under: Option<Option<RecordId>>,
     pub(super) last: Option<Last>,
     pub(super) shortened: Shortened,
+    /// Records whose facts were looked at.
+    pub(super) looked_at: BTreeSet<RecordId>,
+    /// A message was pinned after it was said.
+    pub(super) pinned: bool,
+    /// Dice of their own, so that a seed's other choices are those of before.
+    apart: Rng,
+    /// A report of the newest reply that comes after it.
+    owed: Option<(NodeId, Usage)>,
 }
 
 pub(super) type Checked = Result<(), String>;
@@ -128,6 +136,10 @@ impl Scene<'_> {
             sent_under: None,
             last: None,
             shortened: Shortened::default(),
+            looked_at: BTreeSet::new(),
+            pinned: false,
+            apart: Rng::new(life.seed ^ 0x0be1),
+            owed: None,
             rng,
         };
         let pending = scene.pending.iter().map(|id| CallId::from(id.as_str()));
@@ -187,6 +199,7 @@ impl Scene<'_> {
     }
 
     fn step(&mut self) -> Checked {
+        self.report();
         match self.rng.below(100) {
             0..55 => {
                 self.append()?;
@@ -230,6 +243,7 @@ impl Scene<'_> {
                     let at = self.thread.branch().position(node);
                     if at.is_some_and(|at| !self.thread.is_folded(at)) {
                         self.thread.pin(node);
+                        self.pinned = true;
                     }
                 }
             }
@@ -276,8 +290,9 @@ impl Scene<'_> {
             } else {
                 "append"
             });
-            let views: Vec<_> = self.upcoming.drain(..count).collect();
+            let mut views: Vec<_> = self.upcoming.drain(..count).collect();
             let record = self.thread.active().map(|r| r.id);
+            let report = self.holds_back(&mut views);
             let before = self.thread.clone();
             let nodes = self.thread.append(views.clone(), self.src);
             if reload::in_part(&before, &views, &self.thread, self.src)? {
@@ -291,10 +306,40 @@ impl Scene<'_> {
                 &nodes,
                 record,
             );
+            if let Some((at, usage)) = report {
+                self.owed = Some((nodes[at], usage));
+                if self.apart.percent(50) {
+                    self.report();
+                }
+            }
             self.settled = false;
             self.automatic = 0;
         }
         Ok(())
+    }
+
+    /// Some servers report after the reply. Takes the newest report out of what is appended, with its place.
+    fn holds_back(&mut self, views: &mut [MessageView]) -> Option<(usize, Usage)> {
+        let newest = views.iter().rposition(|v| v.role == Role::Assistant)?;
+        let is_late = self.apart.percent(30);
+        let usage = views[newest].usage.take_if(|_| is_late)?;
+        Some((newest, usage))
+    }
+
+    /// The report that is owed comes, if its reply is still the newest.
+    fn report(&mut self) {
+        let Some((node, usage)) = self.owed.take() else {
+            return;
+        };
+        let branch = self.thread.branch();
+        let is_reply = |at: &usize| branch.view(*at).role == Role::Assistant;
+        let newest = (0..branch.len()).rev().find(is_reply);
+        if newest.is_some_and(|at| branch.path()[at] == node) {
+            self.story.note("report after the reply");
+            self.thread.usage(usage);
+            self.settled = false;
+            self.automatic = 0;
+        }
     }
 
     fn ask_before_call(&mut self) -> Checked {
