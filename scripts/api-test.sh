@@ -12,8 +12,10 @@ if ! command -v python3 >/dev/null 2>&1; then
 fi
 cache="${CONSPECTUS_SDK_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/conspectus-sdk}"
 mkdir -p "$cache"
-[ -x "$cache/venv/bin/python" ] || python3 -m venv "$cache/venv"
-[ -x "$cache/venv/bin/schemathesis" ] || "$cache/venv/bin/pip" install --quiet schemathesis
+if ! scripts/sdk/install.sh "$cache" schemathesis schemathesis; then
+  echo "schemathesis cannot be installed: left out"
+  exit 0
+fi
 work=$(mktemp -d)
 . scripts/sdk/service.sh
 # Something to ask about: one name that generated requests find.

@@ -9,23 +9,21 @@ work=$(mktemp -d)
 . scripts/sdk/service.sh
 have() { command -v "$1" >/dev/null 2>&1; }
 
-if have python3; then
-  if [ ! -x "$cache/venv/bin/python" ]; then
-    python3 -m venv "$cache/venv"
-  fi
-  "$cache/venv/bin/python" -c 'import langgraph_sdk' 2>/dev/null ||
-    "$cache/venv/bin/pip" install --quiet langgraph-sdk
-  "$cache/venv/bin/python" scripts/sdk/client.py "$url/api"
-else
+if ! have python3; then
   echo "python3 is not installed: the client of PyPI is left out"
+elif ! scripts/sdk/install.sh "$cache" langgraph_sdk langgraph-sdk; then
+  echo "langgraph-sdk cannot be installed: the client of PyPI is left out"
+else
+  "$cache/venv/bin/python" scripts/sdk/client.py "$url/api"
 fi
 
-if have npm; then
-  [ -d "$cache/node_modules/@langchain/langgraph-sdk" ] ||
-    npm install --silent --no-audit --no-fund --prefix "$cache" @langchain/langgraph-sdk
+if ! have npm; then
+  echo "npm is not installed: the client of npm is left out"
+elif ! [ -d "$cache/node_modules/@langchain/langgraph-sdk" ] &&
+  ! npm install --silent --no-audit --no-fund --prefix "$cache" @langchain/langgraph-sdk; then
+  echo "@langchain/langgraph-sdk cannot be installed: the client of npm is left out"
+else
   # A module finds packages beside itself only.
   cp scripts/sdk/client.mjs "$cache/client.mjs"
   node "$cache/client.mjs" "$url/api"
-else
-  echo "npm is not installed: the client of npm is left out"
 fi

@@ -52,7 +52,8 @@ impl From<ThreadsError> for Problem {
             ThreadsError::Restore(_) => {
                 Self::new(StatusCode::INTERNAL_SERVER_ERROR, "thread_damaged", detail)
             }
-            ThreadsError::BadId(_)
+            ThreadsError::Purge(_)
+            | ThreadsError::BadId(_)
             | ThreadsError::BadMessage { .. }
             | ThreadsError::BadCheckpoint(_)
             | ThreadsError::BadExport { .. } => Self::invalid(detail),

@@ -12,7 +12,7 @@ use crate::support::{EXAMPLES, Place};
 const OPEN: &str = "```console\n";
 const CLOSE: &str = "```\n";
 /// So much of an answer is shown.
-const SHOWN: usize = 700;
+const SHOWN: usize = 400;
 
 #[test]
 fn the_session_is_real() {

@@ -1,7 +1,7 @@
 //! Two services on one PostgreSQL, asked for the same threads at once. In short in the suite; as the issue asks for it:
 //!
 //! ```sh
-//! CONSPECTUS_POSTGRES='host=… user=…' CONSPECTUS_TWO_THREADS=200 \
+//! CONSPECTUS_TWO_THREADS=200 scripts/with-postgres.sh \
 //!   cargo test -p conspectus-cli --features postgres together -- --nocapture
 //! ```
 
