@@ -33,6 +33,7 @@ fi
 
 step "the command line without models"
 cargo test --quiet -p conspectus-cli --test it nobody
+cargo test --quiet -p conspectus-cli --test it unthreaded
 
 [ "${1:-}" = quick ] && exit 0
 

@@ -1,5 +1,7 @@
 //! What can be typed. Nothing is done here; [`crate::job`] turns it into what is to be done.
 
+mod threads;
+
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
@@ -9,6 +11,11 @@ use conspectus::core::policy::{KeepOption, OnFailure, Preset, Strategy};
 use conspectus_config::{
     TriggerArg, parse_keep, parse_on_failure, parse_preset, parse_strategy, parse_trigger,
 };
+
+pub(crate) use threads::{
+    CommonArgs, FromFile, OfThread, PlaceArgs, RecallArgs, ThreadArgs, ThreadCommand,
+};
+use threads::{RECALL_EXAMPLES, THREAD_EXAMPLES, THREADS};
 
 const SIZES: &str = "\
 A trigger: sizes joined by commas must all be reached; of several --trigger any one is enough.
@@ -24,9 +31,9 @@ Exit codes:
     0  done; also when there was nothing to do, which is then said
     2  wrong usage
     3  configuration error
-    4  an input cannot be read
+    4  an input cannot be read; a thread, store or service is not there
     5  an output cannot be written
-    6  a compaction failed or was rejected
+    6  a compaction failed or was rejected; a thread cannot be changed as it stands
   130  stopped by Ctrl-C
 With several files the others are still done, and the highest code wins.";
 
@@ -60,6 +67,8 @@ Examples:
       the report goes to standard error
   conspectus compact chat.json --model gpt-5-mini --fallback claude-haiku-4-5 --focus \"the failing test\"
       a summary by a model; the keys are in OPENAI_API_KEY and ANTHROPIC_API_KEY
+  conspectus compact --thread demo
+      a thread in the user's own store; --store and --server name others
   conspectus compact chat.json --model qwen3 --base-url http://127.0.0.1:8080/v1
       by a model on this machine, without a key";
 
@@ -131,6 +140,15 @@ pub(crate) enum Command {
     /// Show what would go and stay, and why, a line a unit
     #[command(after_help = format!("{SIZES}\n\n{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
     Plan(LookArgs),
+    /// Find again what was said in a thread, whatever was compacted
+    #[command(after_help = format!("{THREADS}\n\n{RECALL_EXAMPLES}\n\n{EXIT_CODES}"))]
+    Recall(RecallArgs),
+    /// List, show and change threads in a store or behind a service
+    #[command(
+        after_help = format!("{THREADS}\n\n{THREAD_EXAMPLES}\n\n{EXIT_CODES}"),
+        disable_help_subcommand = true
+    )]
+    Thread(ThreadArgs),
     /// Keep threads and compact them over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
@@ -226,9 +244,24 @@ pub(crate) struct CheckArgs {
 
 /// `compact`.
 #[derive(Debug, ClapArgs)]
+#[command(mut_arg("inputs", |files| files.required_unless_present("thread")))]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+
+    /// Instead of a file this thread, where it lives
+    #[arg(
+        long,
+        value_name = "ID",
+        help_heading = "Thread",
+        conflicts_with_all = [
+            "inputs", "latest", "format", "lenient", "out", "to", "overwrite", "quiet", "fallback"
+        ]
+    )]
+    pub(crate) thread: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 
     /// File, directory, or - for standard output [default: x.json -> x.compacted.json]
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
@@ -247,7 +280,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) overwrite: bool,
 
-    /// Do everything but write
+    /// Do everything but write; of a thread it keeps a preview, for thread apply
     #[arg(long, short = 'n', help_heading = "Output")]
     pub(crate) dry_run: bool,
 
@@ -261,6 +294,14 @@ pub(crate) struct CompactArgs {
 
     #[command(flatten)]
     pub(crate) summary: SummaryArgs,
+
+    /// Whatever the triggers of the configuration say
+    #[arg(long, help_heading = "Policy", conflicts_with_all = ["trigger", "if_due"])]
+    pub(crate) force: bool,
+
+    /// Only if a trigger is reached; of a thread its own or the service's
+    #[arg(long, help_heading = "Policy")]
+    pub(crate) if_due: bool,
 
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
@@ -397,7 +438,7 @@ pub(crate) enum Program {
 }
 
 /// When, what stays, and how: over the configuration file where there is one.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyArgs {
     /// A YAML file with a section summarization:, else what CONSPECTUS_CONFIG names

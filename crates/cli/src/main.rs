@@ -32,6 +32,11 @@ mod serving;
 mod serving;
 mod show;
 mod target;
+#[cfg(feature = "threads")]
+mod threads;
+#[cfg(not(feature = "threads"))]
+#[path = "threads_nobody.rs"]
+mod threads;
 mod ui;
 
 use std::process::ExitCode;
@@ -45,6 +50,9 @@ fn main() -> ExitCode {
     fail::quiet_panics();
     let args = Args::parse();
     let done = match args.command {
+        Command::Compact(args) if args.thread.is_some() => threads::compact(args),
+        Command::Recall(args) => threads::recall(args),
+        Command::Thread(args) => threads::run(args.what),
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),

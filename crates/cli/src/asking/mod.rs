@@ -28,7 +28,7 @@ use tokio::runtime::Runtime;
 
 use self::chain::{Link, Named, named};
 use self::place::{Api, Environment, Flags, Place};
-use self::stop::Stop;
+pub(crate) use self::stop::Stop;
 use self::watch::{Watch, Watched};
 use crate::args::{Provider, SummaryArgs};
 use crate::asked::{Ahead, Asked, Estimate, UsedLine};
@@ -44,15 +44,32 @@ const TICK: Duration = Duration::from_millis(250);
 
 /// The models of the list, for a service: each as conversations may name it, in the list's order. One that could not be
 /// made is a failed call.
-#[cfg(feature = "serve")]
+#[cfg(feature = "threads")]
 pub(crate) fn served(
     config: &Config,
     timeout_ms: u64,
 ) -> (Models, Vec<conspectus::threads::RunModel>) {
     let environment = Environment::of_process();
-    let (mut models, mut listed) = (Models::new(), Vec::new());
-    for model in config.models() {
-        let link = Link::of_list(model, &environment);
+    let links = config.models().iter();
+    made(
+        links.map(|model| Link::of_list(model, &environment)),
+        config,
+        timeout_ms,
+    )
+}
+
+/// Models as threads know them, by name.
+#[cfg(feature = "threads")]
+fn made(
+    links: impl Iterator<Item = Link>,
+    config: &Config,
+    timeout_ms: u64,
+) -> (Models, Vec<conspectus::threads::RunModel>) {
+    let (mut models, mut listed) = (Models::new(), Vec::<conspectus::threads::RunModel>::new());
+    for link in links {
+        if listed.iter().any(|model| model.name == link.name) {
+            continue;
+        }
         let made = link.place.as_ref().map_err(Clone::clone).and_then(|place| {
             place
                 .make(timeout_ms)
@@ -68,6 +85,30 @@ pub(crate) fn served(
         });
     }
     (models, listed)
+}
+
+/// The models of threads: those of the list, and without a list those that flags name.
+///
+/// # Errors
+/// A name that leads nowhere; flags without a model that they could be about.
+#[cfg(feature = "threads")]
+pub(crate) fn threaded(
+    config: &Config,
+    args: &SummaryArgs,
+    timeout_ms: u64,
+) -> Result<(Models, Vec<conspectus::threads::RunModel>), Fail> {
+    let asking = Asking::prepare(config, args)?;
+    if !config.models().is_empty() {
+        return Ok(served(config, timeout_ms));
+    }
+    let named = asking.named;
+    // The first is the one that threads run on unless told.
+    let links = named.run.into_iter().chain(named.first);
+    let links = links.map(|link| Link {
+        is_run: false,
+        ..link
+    });
+    Ok(made(links, config, timeout_ms))
 }
 
 /// Asks models for summaries.

@@ -1,7 +1,6 @@
 //! `conspectus serve`: the configuration's store, models and section `server:` become a running service.
 
 mod signals;
-mod store;
 
 use std::io::Write as _;
 use std::path::Path;
@@ -19,6 +18,7 @@ use crate::asking::served;
 use crate::fail::{Exit, Fail, io_words};
 use crate::job::{load, named_file};
 use crate::models;
+use crate::threads::store::address;
 use crate::ui;
 
 /// Runs until it is told to stop.
@@ -67,7 +67,9 @@ fn tokens(path: &Path) -> Result<Tokens, Fail> {
 }
 
 async fn serve(config: &Config, policy: &Policy, args: &ServeArgs, settings: Settings) -> Done {
-    let store = store::open(args.store.as_deref(), config.server().store.as_ref()).await?;
+    let store = address(args.store.as_deref(), config.server().store.as_ref())?
+        .open()
+        .await?;
     let (models, listed) = served(config, policy.summary.call_timeout_ms);
     let metrics = Metrics::new();
     let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());

@@ -9,6 +9,8 @@ mod plan;
 mod table;
 
 pub(crate) use asked::ahead;
+#[cfg(feature = "threads")]
+pub(crate) use compact::summary_lines;
 pub(crate) use compact::{file, skipped};
 pub(crate) use inspect::inspection;
 pub(crate) use numbers::{numbers, said_by};

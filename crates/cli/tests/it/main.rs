@@ -22,3 +22,7 @@ mod redact;
 #[cfg(feature = "serve")]
 mod serve;
 mod support;
+#[cfg(feature = "threads")]
+mod threads;
+#[cfg(not(feature = "threads"))]
+mod unthreaded;

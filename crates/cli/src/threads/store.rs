@@ -12,14 +12,25 @@ use crate::fail::{Exit, Fail, io_words};
 /// The name of the file in the user's data directory.
 const DEFAULT: &str = "conspectus/threads.db";
 
-/// Opens the one of the flag, else the one of the file, else the user's own.
+/// Where a store is.
+pub(crate) struct Address(Kind);
+
+enum Kind {
+    Memory,
+    Sqlite {
+        path: PathBuf,
+        /// Nobody named it, so its directory is ours to make.
+        is_own: bool,
+    },
+    /// It may hold a password.
+    Postgres(String),
+}
+
+/// The address of the flag, else of the file, else of the user's own.
 ///
 /// # Errors
-/// When it is none, or cannot be opened. No address is repeated: it may hold a password.
-pub(super) async fn open(
-    flag: Option<&str>,
-    said: Option<&Secret>,
-) -> Result<Arc<dyn ThreadStore>, Fail> {
+/// When it is none. No address is repeated: it may hold a password.
+pub(crate) fn address(flag: Option<&str>, said: Option<&Secret>) -> Result<Address, Fail> {
     let address = match (flag, said) {
         (Some(address), _) => address.to_owned(),
         (None, Some(secret)) => {
@@ -29,20 +40,67 @@ pub(super) async fn open(
                 Fail::about(Exit::Config, "server.store", &why)
             })?
         }
-        (None, None) => format!("sqlite:{}", own()?.display()),
+        (None, None) => {
+            let (path, is_own) = (own()?, true);
+            return Ok(Address(Kind::Sqlite { path, is_own }));
+        }
     };
     if ["memory", "memory:"].contains(&address.as_str()) {
-        return Ok(Arc::new(MemoryStore::default()));
+        return Ok(Address(Kind::Memory));
     }
     if let Some(path) = address.strip_prefix("sqlite:") {
-        return sqlite(Path::new(path.strip_prefix("//").unwrap_or(path)));
+        let path = path.strip_prefix("//").unwrap_or(path).into();
+        let is_own = false;
+        return Ok(Address(Kind::Sqlite { path, is_own }));
     }
     let is_postgres = ["postgres://", "postgresql://"];
     if is_postgres.iter().any(|start| address.starts_with(start)) {
-        return postgres(&address).await;
+        return Ok(Address(Kind::Postgres(address)));
     }
     let why = "expected sqlite:PATH, postgres://… or memory";
     Err(Fail::about(Exit::Config, "store", why))
+}
+
+impl Address {
+    /// Its name for people.
+    pub(super) fn name(&self) -> String {
+        match &self.0 {
+            Kind::Memory => "memory".to_owned(),
+            Kind::Sqlite { path, .. } => format!("sqlite:{}", path.display()),
+            Kind::Postgres(_) => "PostgreSQL".to_owned(),
+        }
+    }
+
+    /// Whether it is gone when the program ends.
+    pub(super) fn is_memory(&self) -> bool {
+        matches!(self.0, Kind::Memory)
+    }
+
+    /// Whether there is a store, as far as that is known without opening it.
+    pub(super) fn is_there(&self) -> bool {
+        match &self.0 {
+            Kind::Memory | Kind::Postgres(_) => true,
+            Kind::Sqlite { path, .. } => path.exists(),
+        }
+    }
+
+    /// Opens it; a file that is not there is made.
+    ///
+    /// # Errors
+    /// When that cannot be done.
+    pub(crate) async fn open(&self) -> Result<Arc<dyn ThreadStore>, Fail> {
+        match &self.0 {
+            Kind::Memory => Ok(Arc::new(MemoryStore::default())),
+            Kind::Sqlite { path, is_own } => {
+                if let (Some(dir), true) = (path.parent(), is_own) {
+                    let made = std::fs::create_dir_all(dir);
+                    made.map_err(|why| Fail::about(Exit::Config, dir.display(), &io_words(&why)))?;
+                }
+                sqlite(path)
+            }
+            Kind::Postgres(address) => postgres(address).await,
+        }
+    }
 }
 
 fn sqlite(path: &Path) -> Result<Arc<dyn ThreadStore>, Fail> {
@@ -64,7 +122,7 @@ async fn postgres(_: &str) -> Result<Arc<dyn ThreadStore>, Fail> {
     Err(Fail::about(Exit::Config, "store", why))
 }
 
-/// The file of the user's own, whose directory is made if there is none.
+/// The file of the user's own.
 fn own() -> Result<PathBuf, Fail> {
     let said = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
     let data = said("XDG_DATA_HOME")
@@ -75,10 +133,5 @@ fn own() -> Result<PathBuf, Fail> {
         let why = "neither XDG_DATA_HOME nor HOME says where; name a store with --store";
         return Err(Fail::about(Exit::Config, "store", why));
     };
-    let path = data.join(DEFAULT);
-    if let Some(dir) = path.parent() {
-        let made = std::fs::create_dir_all(dir);
-        made.map_err(|why| Fail::about(Exit::Config, dir.display(), &io_words(&why)))?;
-    }
-    Ok(path)
+    Ok(data.join(DEFAULT))
 }
