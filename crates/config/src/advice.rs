@@ -412,7 +412,7 @@ impl Adviser<'_> {
         if summary.strategy == Strategy::Digest {
             return;
         }
-        let (trim, cap) = (summary.trim_tokens, summary.max_tokens);
+        let (trim, cap) = (summary.trim_tokens.tokens(), summary.max_tokens);
         let at = At::option("trim_tokens_to_summarize");
         // Replay sends what is in the cache already, and a preset's own figure is no surprise.
         let default = self.options.preset.values().trim_tokens;

@@ -42,6 +42,11 @@ impl History {
         id
     }
 
+    /// The next node of a history that was stored.
+    pub(crate) fn restore(&mut self, node: Node) {
+        self.nodes.push(node);
+    }
+
     /// A node, if there is one of that id.
     pub fn node(&self, id: NodeId) -> Option<&Node> {
         self.nodes.get(usize::try_from(id.0).ok()?)

@@ -168,6 +168,8 @@ pub mod project;
 pub mod projection;
 pub mod prune;
 pub mod ranges;
+mod reasoning;
+pub mod recall;
 pub mod record;
 pub mod redact;
 pub mod summary;

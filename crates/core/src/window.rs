@@ -65,6 +65,20 @@ impl Branch {
         self.sums.push(self.sum_before(self.sums.len()) + weight);
     }
 
+    /// The next message, which was not read: `view` is its placeholder and weighs nothing.
+    pub(crate) fn skip(&mut self, node: NodeId, view: Arc<MessageView>) {
+        self.units.push(&view);
+        self.path.push(node);
+        self.bytes.push(*self.bytes.last().unwrap_or(&0));
+        self.views.push(view);
+        self.sums.push(self.sum_before(self.sums.len()));
+    }
+
+    /// The digest of the whole path, where messages before were not read.
+    pub(crate) fn set_prefix(&mut self, prefix: Ident) {
+        self.prefix = prefix;
+    }
+
     pub(crate) fn replace_view(&mut self, at: Pos, view: Arc<MessageView>) {
         self.views[at] = view;
     }

@@ -149,6 +149,7 @@ mod partials;
 mod perform;
 mod replaying;
 mod shortened;
+pub mod store;
 mod text;
 mod units;
 

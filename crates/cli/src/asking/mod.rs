@@ -275,7 +275,7 @@ fn estimate(
         (true, _) => (1, sizes.conversation + INSTRUCTION_TOKENS),
         (false, _) => {
             let most = route.max_input - route.max_input / SPARE;
-            let most = most.min(policy.summary.trim_tokens.unwrap_or(u64::MAX));
+            let most = most.min(policy.call_cap().unwrap_or(u64::MAX));
             let each = most.saturating_sub(INSTRUCTION_TOKENS).max(1);
             // Partial summaries are merged by one more call.
             let (calls, again) = match folded.div_ceil(each).max(1) {

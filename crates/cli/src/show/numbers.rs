@@ -238,7 +238,7 @@ fn summary(policy: &Policy, run: &ModelProfile) -> String {
 
 fn calls(policy: &Policy) -> String {
     let summary = &policy.summary;
-    let trim = match summary.trim_tokens {
+    let trim = match policy.call_cap() {
         Some(tokens) => format!("{} each", count(tokens, "token")),
         None => "as much as the window takes".to_owned(),
     };

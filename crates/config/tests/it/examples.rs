@@ -6,7 +6,7 @@ use std::path::Path;
 use conspectus_config::Config;
 use conspectus_core::policy::{
     Counted, Keep, KeepOption, ModelProfile, OnFailure, Options, Placement, Policy, Preset,
-    PruneOption, PruneWhen, Reached, Strategy, TriggerOption, UsageRule,
+    PruneOption, PruneWhen, Reached, Strategy, TriggerOption, TrimTokens, UsageRule,
 };
 
 use super::{at_messages, at_tokens, fraction, messages, model, tokens};
@@ -65,7 +65,8 @@ fn minimal() {
     assert_eq!(policy.triggers, [at_tokens(4000)]);
     assert_eq!(policy.keep, Keep::Messages(20));
     assert_eq!(policy.summary.model, None, "the run's own model");
-    assert_eq!(policy.summary.trim_tokens, Some(4000), "the default");
+    assert_eq!(policy.summary.trim_tokens, TrimTokens::Preset(4000));
+    assert_eq!(policy.call_cap(), None, "a default that nobody asked for");
 }
 
 #[test]
@@ -88,7 +89,7 @@ fn production() {
     );
     assert_eq!(policy.keep, Keep::Messages(25));
     assert_eq!(policy.summary.model.as_deref(), Some("gpt-4o-mini"));
-    assert_eq!(policy.summary.trim_tokens, Some(5000));
+    assert_eq!(policy.call_cap(), Some(5000));
 }
 
 #[test]
@@ -102,6 +103,7 @@ fn multi_model() {
     };
     let policy = check("multi-model.yaml", &expect);
     is_deerflow(&policy);
+    assert_eq!(policy.call_cap(), Some(4000), "the file says so");
     assert_eq!(policy.triggers, [at_tokens(70_000)], "70% of the max input");
     assert_eq!(policy.keep, Keep::Tokens(30_000), "30% of the max input");
 
@@ -140,7 +142,7 @@ fn conservative() {
     is_deerflow(&policy);
     assert_eq!(policy.triggers, [at_tokens(8000)]);
     assert_eq!(policy.keep, Keep::Messages(40));
-    assert_eq!(policy.summary.trim_tokens, None, "null skips trimming");
+    assert_eq!(policy.call_cap(), None, "null skips trimming");
 }
 
 #[test]

@@ -184,7 +184,7 @@ impl Attempt {
         match peer {
             Preset::Deerflow => {
                 let new: String = new.iter().map(|passage| passage.0.as_ref()).collect();
-                let trim = s.policy.summary.trim_tokens;
+                let trim = s.policy.summary.trim_tokens.tokens();
                 let (before, new) = parity::halves(before, &new, trim, src.counter);
                 let before = before.as_deref().map(Passage::earlier);
                 before.into_iter().chain([Passage(new.into())]).collect()
@@ -211,7 +211,7 @@ impl Attempt {
         };
         let going: Vec<_> = s.plan.going().collect();
         let earlier = s.summaries.last().map(|text| text.as_ref());
-        trim.given(&going, earlier, s.policy.summary.trim_tokens)
+        trim.given(&going, earlier, s.policy.summary.trim_tokens.tokens())
     }
 
     /// The summary that LangChain's middleware takes without a call when its trimming leaves nothing.

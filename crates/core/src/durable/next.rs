@@ -44,3 +44,50 @@ impl Next {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::count::Estimator;
+    use crate::history::History;
+    use crate::memory::{Memory, TestPart, call, result, text};
+
+    #[test]
+    fn where_a_conversation_stands() {
+        let task = || call("c1", "task", r#"{"description":"survey","prompt":"look"}"#);
+        let look = || call("c2", "look", "{}");
+        let check = |said: Vec<(Role, TestPart)>, expect: Next| {
+            let (mut memory, mut ledger) = (Memory::new(), Ledger::default());
+            let (mut history, mut head) = (History::default(), None);
+            for (role, part) in said {
+                let view = memory.message(role, vec![part]);
+                ledger.fold(&view, &memory);
+                head = Some(history.append(head, Arc::new(view)));
+            }
+            let branch = Branch::to(&history, head, &memory, &Estimator::new());
+            assert_eq!(Next::of(&branch, &ledger), expect);
+        };
+        use Role::{Assistant, Tool, User};
+        check(vec![(User, text("go"))], Next::Continue);
+        check(
+            vec![(User, text("go")), (Assistant, look())],
+            Next::Continue,
+        );
+        let looked = [
+            (User, text("go")),
+            (Assistant, look()),
+            (Tool, result("c2", "a valve")),
+        ];
+        check(looked.to_vec(), Next::Continue);
+        let answered = [looked.as_slice(), &[(Assistant, text("It is a valve."))]].concat();
+        check(answered, Next::User);
+        let delegated = vec![
+            (User, text("go")),
+            (Assistant, task()),
+            (Assistant, text("It is on its way.")),
+        ];
+        check(delegated, Next::Delegates);
+    }
+}

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use super::*;
 use crate::count::Estimator;
-use crate::memory::{Memory, text};
+use crate::memory::{Memory, call, result, text};
 use crate::view::Role;
 
 fn ledger(said: &[&str]) -> Ledger {
@@ -101,4 +101,42 @@ fn what_the_request_shows_is_not_shown_twice() {
     let budget = Budget::new(2_000, 10_000, 10_000);
     let text: Arc<str> = render(&source, budget, &Estimator::new()).into();
     assert!(text.contains("a.rs") && !text.contains("b.rs"), "{text}");
+}
+
+#[test]
+fn open_work_files_and_what_comes_next_are_read_from_the_calls() {
+    let mut memory = Memory::new();
+    let mut ledger = Ledger::default();
+    let calls = [
+        (
+            "write_todos",
+            r#"{"todos":[{"content":"port it","status":"in_progress"},{"content":"ship it","status":"pending"},{"content":"plan it","status":"completed"}]}"#,
+        ),
+        ("write_file", r#"{"path":"/w/port.rs","content":"x"}"#),
+        ("read_file", r#"{"path":"/w/old.py"}"#),
+    ];
+    for (at, (tool, arguments)) in calls.into_iter().enumerate() {
+        let id = format!("c{at}");
+        let asked = memory.message(Role::Assistant, vec![call(&id, tool, arguments)]);
+        ledger.fold(&asked, &memory);
+        let answered = memory.message(Role::Tool, vec![result(&id, "OK")]);
+        ledger.fold(&answered, &memory);
+    }
+    let check = |next: Next, words: &str| {
+        let source = Source {
+            ledger: &ledger,
+            is_gone: &|_| true,
+            next,
+        };
+        let budget = Budget::new(4_000, 10_000, 10_000);
+        let text = render(&source, budget, &Estimator::new());
+        let expect = "## Open work\n- Now: port it\n- Open: ship it\n\
+                      ## Files\n- Changed: /w/port.rs (new)\n- Read: /w/old.py\n";
+        let (facts, next) = text.split_once("## Next\n").expect("what comes next");
+        assert_eq!(facts, expect, "done work is no open work");
+        assert!(next.contains(words), "{next}");
+    };
+    check(Next::Continue, "go on with it");
+    check(Next::User, "what the user says next decides");
+    check(Next::Delegates, "wait for it");
 }

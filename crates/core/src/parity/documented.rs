@@ -1,6 +1,7 @@
 //! What the peers do, row by row: each test names the section of the description of their behaviour that it is
 //! about. Here is the scene: a conversation under a preset, and a model that writes summaries.
 
+mod losses;
 mod takes_over;
 mod weaknesses;
 

@@ -160,6 +160,29 @@ pub struct Prune {
     pub mask_permille: u32,
 }
 
+/// `trim_tokens_to_summarize`, and who said it: the same number means less where nobody asked for it
+/// ([`Policy::call_cap`]).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum TrimTokens {
+    /// As much as the window takes.
+    Off,
+    /// The preset's own number; nobody said anything.
+    Preset(u64),
+    /// A file, a flag, a variable or the caller said so.
+    Asked(u64),
+}
+
+impl TrimTokens {
+    /// The number, whoever said it.
+    pub fn tokens(self) -> Option<u64> {
+        match self {
+            TrimTokens::Off => None,
+            TrimTokens::Preset(tokens) | TrimTokens::Asked(tokens) => Some(tokens),
+        }
+    }
+}
+
 /// What one compaction may do about the summary, in numbers.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct SummaryPolicy {
@@ -171,8 +194,8 @@ pub struct SummaryPolicy {
     pub prompt: Option<Arc<str>>,
     /// The summary's own cap.
     pub max_tokens: u64,
-    /// What one call of the summariser is given at most; the rest goes to further calls. `None`: its window.
-    pub trim_tokens: Option<u64>,
+    /// What one call of the summariser is given at most; the rest goes to further calls.
+    pub trim_tokens: TrimTokens,
     /// Further tries after a failed call or a reply that is not accepted.
     pub max_retries: u32,
     /// Each call must answer within this time.
@@ -300,13 +323,14 @@ impl Policy {
         self.strict_parity && self.preset != Preset::Default
     }
 
-    /// What one call of the summariser is given at most, beside its window. A preset's own number is how its original
-    /// loses the rest: everything is given, so it would only make more calls, and does not count.
+    /// What one call of the summariser is given at most, beside its window: the cap that was asked for. A preset's own
+    /// number is how its original loses the rest; here everything is given, so it would only make more calls.
     pub fn call_cap(&self) -> Option<u64> {
-        let unasked = self.preset.values().trim_tokens;
-        self.summary
-            .trim_tokens
-            .filter(|trim| Some(*trim) != unasked)
+        match self.summary.trim_tokens {
+            TrimTokens::Asked(tokens) => Some(tokens),
+            TrimTokens::Preset(tokens) if self.follows_peer() => Some(tokens),
+            TrimTokens::Preset(_) | TrimTokens::Off => None,
+        }
     }
 
     /// The lowest token threshold of the triggers.

@@ -10,7 +10,7 @@ use super::window::{Window, window};
 use super::{
     At, Breaker, Clause, Conflict, CostPolicy, CounterChoice, Keep, KeepOption, ModelProfile,
     Number, Options, Policy, PolicyError, PolicyWarning, Preset, Prune, PruneOption, Strategy,
-    SummaryPolicy, Threshold, TriggerOption, Unit,
+    SummaryPolicy, Threshold, TriggerOption, TrimTokens, Unit,
 };
 use crate::redact::{BadPattern, Redactor};
 
@@ -386,7 +386,7 @@ impl<'a> Resolver<'a> {
             model: options.model.clone(),
             prompt: options.summary_prompt.clone(),
             max_tokens: self.summary_cap(triggers)?,
-            trim_tokens: positive(At::option("trim_tokens_to_summarize"), trim_tokens(options))?,
+            trim_tokens: trim_tokens(options)?,
             max_retries,
             call_timeout_ms: at_least_one(
                 "call_timeout_ms",
@@ -490,12 +490,18 @@ fn skill_read_tools(options: &Options) -> Vec<Arc<str>> {
 }
 
 /// deer-flow's factory passes over an explicit nothing, so that it trims all the same.
-fn trim_tokens(options: &Options) -> Option<u64> {
+fn trim_tokens(options: &Options) -> Result<TrimTokens, PolicyError> {
+    let passes_over = peer_losses(options) && options.preset == Preset::Deerflow;
+    let said = match options.trim_tokens {
+        Some(None) if passes_over => None,
+        said => said,
+    };
     let unsaid = options.preset.values().trim_tokens;
-    match options.trim_tokens {
-        Some(None) if peer_losses(options) && options.preset == Preset::Deerflow => unsaid,
-        said => said.unwrap_or(unsaid),
-    }
+    Ok(match said {
+        None => unsaid.map_or(TrimTokens::Off, TrimTokens::Preset),
+        Some(said) => positive(At::option("trim_tokens_to_summarize"), said)?
+            .map_or(TrimTokens::Off, TrimTokens::Asked),
+    })
 }
 
 /// Whether the peer's behaviour is wanted even where it loses.

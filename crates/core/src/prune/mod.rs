@@ -32,7 +32,7 @@ pub use results::shorten;
 
 pub(crate) use arguments::{is_limited, shorten_call};
 pub(crate) use plan::{is_sealed, is_untouchable};
-pub(crate) use results::{mask, reclaim, result_weight, shorten_some};
+pub(crate) use results::{mask, pieces_of_results, reclaim, result_weight, shorten_some};
 
 #[cfg(test)]
 mod tests;

@@ -197,7 +197,7 @@ fn as_masked(mut patch: Patch) -> Patch {
 }
 
 /// Each result with the parts that hold its text, its own first.
-pub(super) fn pieces_of_results(message: &MessageView) -> Vec<(usize, Vec<usize>)> {
+pub(crate) fn pieces_of_results(message: &MessageView) -> Vec<(usize, Vec<usize>)> {
     let mut results: Vec<(usize, Vec<usize>)> = message
         .results()
         .map(|(index, _)| (index, vec![index]))

@@ -119,6 +119,32 @@ mod tests {
     }
 
     #[test]
+    fn a_prompt_of_ones_own_and_what_this_run_adds() {
+        let ask = |custom, focus, repair| {
+            let ask = Ask {
+                custom,
+                focus,
+                max_tokens: 700,
+                replays: false,
+                as_fields: false,
+                continues: false,
+                repair,
+            };
+            instruction(&ask)
+        };
+        let own = Some("Tell it as a ballad.\n{messages}\nThat is all.\n");
+        assert_eq!(
+            ask(own, Some(" the ship "), None),
+            "Tell it as a ballad.\n\nThat is all.\n\nAt most 700 tokens.\n\nPay particular attention to: the ship"
+        );
+        let ours = ask(None, Some(""), Some(Refusal::Blank));
+        assert!(ours.starts_with(TASK), "{ours}");
+        assert!(!ours.contains("attention"), "{ours}");
+        assert!(ours.contains("could not be used"), "{ours}");
+        assert!(ours.contains("language of the conversation"), "{ours}");
+    }
+
+    #[test]
     fn what_only_says_the_instruction_again_goes() {
         check("## Goal\nPort it", "## Goal\nPort it");
         check(

@@ -66,7 +66,7 @@ fn signed(tokens: u64) -> i64 {
 }
 
 /// What a thread keeps for it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Calibrator {
     learnt: Calibration,
     /// The reply whose report is awaited, and the weight of the request that it answers.

@@ -6,6 +6,9 @@
 use std::collections::VecDeque;
 use std::sync::Arc;
 
+use serde::{Deserialize, Serialize};
+
+use super::bound::Bound;
 use super::{Sources, Thread};
 use crate::count::Weight;
 use crate::patch::Patch;
@@ -28,10 +31,13 @@ const LEAST_SHARE: u64 = 64;
 type Place = (Pos, usize);
 
 /// What was decided since the record.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) struct Live {
     /// Results that are not decided yet, oldest first.
     waiting: VecDeque<Place>,
+    /// Older ones, which the reasoning of the open turn holds back.
+    held: Vec<Place>,
+    pub(super) bound: Bound,
     /// Results that were left whole, oldest first; only where all results together have a limit.
     whole: VecDeque<Place>,
     /// What all results weigh; only where that has a limit.
@@ -56,6 +62,7 @@ impl Thread {
         };
         let has_total = limits.max_total_result_tokens > 0;
         for at in self.live.seen..self.branch.len() {
+            self.note_bound(at);
             let results: Vec<usize> = self.branch.view(at).results().map(|(p, _)| p).collect();
             for part in results {
                 self.live.waiting.push_back((at, part));
@@ -66,14 +73,20 @@ impl Thread {
         }
         self.live.seen = self.branch.len();
         let keep = usize::try_from(limits.keep_recent_results).unwrap_or(usize::MAX);
+        let is_free = |place: &Place| !self.breaks_open_turn(place.0);
+        if self.live.held.first().is_some_and(is_free) {
+            for place in std::mem::take(&mut self.live.held) {
+                self.decide(place, &limits, src);
+            }
+            self.live.whole.make_contiguous().sort_unstable();
+        }
         while self.live.waiting.len() > keep {
             let Some(place) = self.live.waiting.pop_front() else {
                 break;
             };
-            let is_shortened = self.decide_result(place, &limits, src);
-            self.decide_call(place, &limits, src);
-            if has_total && !is_shortened {
-                self.live.whole.push_back(place);
+            match self.breaks_open_turn(place.0) {
+                true => self.live.held.push(place),
+                false => self.decide(place, &limits, src),
             }
         }
         if has_total {
@@ -122,11 +135,20 @@ impl Thread {
     }
 
     /// What of a message behind the record is not sent: answers to calls that were folded. `None`: all of it.
-    fn left_out(&self, at: Pos) -> Option<Vec<Patch>> {
+    pub(super) fn left_out(&self, at: Pos) -> Option<Vec<Patch>> {
         let is_folded = |at| self.is_left_behind(at);
         match tail_piece(&self.branch, at, &is_folded, &Patches::new())? {
             Piece::Edit(_, edits) if at >= self.frozen.end => Some(edits.to_vec()),
             _ => Some(Vec::new()),
+        }
+    }
+
+    /// The result and its call are shortened or stay.
+    fn decide(&mut self, place: Place, limits: &Prune, src: Sources<'_>) {
+        let is_shortened = self.decide_result(place, limits, src);
+        self.decide_call(place, limits, src);
+        if limits.max_total_result_tokens > 0 && !is_shortened {
+            self.live.whole.push_back(place);
         }
     }
 
@@ -151,6 +173,9 @@ impl Thread {
         if at < self.frozen.end || is_untouchable(view) || self.is_in_sealed_reply(at) {
             return;
         }
+        if self.breaks_open_turn(at) {
+            return;
+        }
         let already = self.patches_at(at);
         let patches = shorten_call(view, part, src.texts, limits, src.counter, already);
         self.take(at, patches, src);
@@ -172,9 +197,13 @@ impl Thread {
     /// Masks the oldest whole results until all together are within the limit.
     fn mask_oldest(&mut self, limits: &Prune, src: Sources<'_>) {
         while src.counter.tokens(self.live.results) > limits.max_total_result_tokens {
-            let Some(place) = self.live.whole.pop_front() else {
+            let Some(place) = self.live.whole.front().copied() else {
                 break;
             };
+            if self.breaks_open_turn(place.0) {
+                break;
+            }
+            self.live.whole.pop_front();
             self.reclaim_result(place, limits, 0, src);
         }
     }
@@ -251,25 +280,35 @@ impl Thread {
         if patches.is_empty() {
             return false;
         }
-        let view = self.branch.view(at);
-        let before = self.patches_at(at);
-        let after = [before, &patches].concat();
-        let weigh = |patches: &[Patch]| {
-            let sent = [&left_out, patches].concat();
-            src.counter.patched(view, src.texts, &sent)
-        };
-        let gain = weigh(before).cast_signed() - weigh(&after).cast_signed();
-        if gain <= 0 {
+        let after = [self.patches_at(at), &patches].concat();
+        if self.gain(at, &after, &left_out, src) <= 0 {
             return false;
         }
-        let alone = src.counter.patched(view, src.texts, &after);
+        self.put(at, after, &left_out, src);
+        self.unbind_behind(at, src);
+        true
+    }
+
+    /// What is sent less of the message at `at` with these patches, in weight.
+    fn gain(&self, at: Pos, after: &[Patch], left_out: &[Patch], src: Sources<'_>) -> i64 {
+        let view = self.branch.view(at);
+        let weigh = |patches: &[Patch]| {
+            let sent = [left_out, patches].concat();
+            src.counter.patched(view, src.texts, &sent)
+        };
+        weigh(self.patches_at(at)).cast_signed() - weigh(after).cast_signed()
+    }
+
+    /// Puts patches of a message behind the record in the place of those that it has.
+    pub(super) fn put(&mut self, at: Pos, after: Vec<Patch>, left_out: &[Patch], src: Sources<'_>) {
+        let gain = self.gain(at, &after, left_out, src);
+        let alone = src.counter.patched(self.branch.view(at), src.texts, &after);
         let node = self.branch.path()[at];
         self.live.saved += gain;
         self.live.weights.insert(node, alone);
         self.live_patches.insert(node, Arc::from(after));
-        self.scale.lose(at, gain.unsigned_abs());
+        self.scale.lose(at, u64::try_from(gain).unwrap_or(0));
         self.show_again(at);
-        true
     }
 }
 

@@ -5,12 +5,14 @@
 //! arguments. It never compacts by itself; it starts an [`Attempt`](crate::attempt::Attempt), which a driver
 //! runs, and takes the attempt's record in [`Thread::commit`].
 
+mod bound;
 mod calibrate;
 mod commit;
 mod decide;
 mod guard;
 mod limits;
 mod live;
+mod saved;
 mod scale;
 mod size;
 mod spending;
@@ -27,6 +29,7 @@ pub use calibrate::Calibration;
 pub use decide::{Decision, Manual, Mode};
 pub use guard::{BreakerState, Recovery};
 pub use limits::{Learnt, Limits};
+pub use saved::{Known, Reported, RestoreError, STATE_FORMAT, State, Stored};
 pub use size::Size;
 pub use spending::Spent;
 
@@ -116,6 +119,8 @@ pub struct HeadChange {
 struct Frozen {
     pieces: Arc<[Piece]>,
     end: Pos,
+    /// Messages of the branch when it was computed: whether a call counts as unanswered depends on them.
+    seen: Pos,
     messages: u64,
     weight: Weight,
     /// What its patched messages weigh.
@@ -182,6 +187,8 @@ pub struct Thread {
     /// When the last request was sent, where the host tells.
     last_request: Option<Millis>,
     spent: Spent,
+    /// What of it is not here: see [`saved`].
+    absent: Option<saved::Absent>,
 }
 
 impl Thread {
@@ -220,6 +227,7 @@ impl Thread {
             shrunk: false,
             last_request: None,
             spent: Spent::default(),
+            absent: None,
         }
     }
 
@@ -235,6 +243,9 @@ impl Thread {
             let view = Arc::new(view);
             let node = self.history.append(self.branch.head(), view.clone());
             self.ledger.fold(&view, src.texts);
+            if self.goes_on_with_absent(self.branch.len(), &view) {
+                self.needs_whole();
+            }
             let answers = self.asks(node, &view, src.counter);
             if let Some(usage) = &view.usage {
                 self.reports.entry(node).or_insert(self.active);
@@ -244,7 +255,9 @@ impl Thread {
                 }
             }
             Arc::make_mut(&mut self.branch).push(node, view, weight);
+            self.look_for_calls(self.branch.len() - 1);
             if self.answers_frozen() {
+                self.needs_whole();
                 self.refreeze(src);
             } else {
                 let at = self.branch.len() - 1;
@@ -365,6 +378,9 @@ impl Thread {
             }
             let is_valid = self.takes_report(at);
             self.scale.reported(&self.branch, at, is_valid);
+            if at < self.frozen.end {
+                self.frozen.scale.reported(&self.branch, at, is_valid);
+            }
         }
     }
 
@@ -416,6 +432,11 @@ impl Thread {
         &self.history
     }
 
+    /// Parts that were shortened after the record in force.
+    pub(crate) fn live_patches(&self) -> &Patches {
+        &self.live_patches
+    }
+
     /// The record in force.
     pub fn active(&self) -> Option<&Arc<Record>> {
         self.active.and_then(|id| self.record(id))
@@ -423,7 +444,8 @@ impl Thread {
 
     /// A record by id.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
-        self.records.get(usize::try_from(id.0).ok()?)
+        let found = self.records.get(usize::try_from(id.0).ok()?);
+        found.filter(|record| record.id == id)
     }
 
     /// All records, oldest first.
@@ -500,12 +522,14 @@ impl Thread {
 
     /// Computes the frozen part anew from history and record. O(n): at commits and when the head moves.
     fn refreeze(&mut self, src: Sources<'_>) {
+        self.freeze(src);
+        self.show_rest(src);
+    }
+
+    /// The frozen part alone.
+    fn freeze(&mut self, src: Sources<'_>) {
         let Some(record) = self.active().cloned() else {
             self.frozen = Frozen::default();
-            self.unsent = 0;
-            self.anchor = self.newest_report();
-            self.show_tail();
-            self.scale_tail(src);
             return;
         };
         let end = self.branch.position(record.upto).map_or(0, |at| at + 1);
@@ -527,6 +551,7 @@ impl Thread {
         let pieces = project::frozen(&self.branch, end, &shape);
         let mut frozen = Frozen {
             end,
+            seen: self.branch.len(),
             ..Frozen::default()
         };
         let by_handle: BTreeMap<_, _> = (0..end)
@@ -573,9 +598,15 @@ impl Thread {
             frozen.end = self.branch.len();
         }
         self.frozen = frozen;
-        self.unsent = (end..self.branch.len())
-            .map(|at| self.unsent_of(at, src))
-            .sum();
+    }
+
+    /// What follows from the frozen part and the messages behind it.
+    fn show_rest(&mut self, src: Sources<'_>) {
+        let behind = match self.active {
+            Some(_) => self.frozen.end..self.branch.len(),
+            None => 0..0,
+        };
+        self.unsent = behind.map(|at| self.unsent_of(at, src)).sum();
         self.anchor = self.newest_report();
         self.show_tail();
         self.scale_tail(src);

@@ -5,3 +5,4 @@ mod catalog;
 mod constraints;
 mod dependencies;
 mod examples;
+mod features;

@@ -2,6 +2,7 @@
 
 mod campaign;
 mod compactor;
+mod end_to_end;
 mod formats;
 mod fuzz;
 mod invariants;

@@ -3,29 +3,35 @@
 use super::*;
 use crate::count::LangChain;
 use crate::parity::NOTHING_LEFT;
+use crate::policy::ToolResults;
 use crate::validity::Invalid;
 
 // ---- weaknesses: ours does not have them, strict_parity does
 
-#[test]
-fn a5_a9_4_b7_3_no_answer_without_its_call() {
-    let first = [
+/// Calls and answers that interleave, and a user who speaks between answers.
+pub(super) const INTERLEAVED: [&[&str]; 2] = [
+    &[
         "u go x400",
         "a x90",
         "a call c1",
         "a call c2",
         "t c1 x",
         "t c2 y",
-    ];
-    let second = [
+    ],
+    &[
         "u go x400",
         "a call c1 call c2",
         "t c1 x",
         "u wait",
         "t c2 y",
-    ];
+    ],
+];
+
+#[test]
+fn a5_a9_4_b7_3_no_answer_without_its_call() {
+    let [first, second] = INTERLEAVED;
     for preset in [Preset::Langchain, Preset::Deerflow] {
-        for (lines, keep, call, answer) in [(&first[..], 2, 2, 4), (&second[..], 2, 1, 4)] {
+        for (lines, keep, call, answer) in [(first, 2, 2, 4), (second, 2, 1, 4)] {
             let options = asks(preset, tokens(90_000), keep);
             let mut theirs = Peer::with(&strict(options.clone()), lines);
             let kept = theirs.planned();
@@ -216,14 +222,19 @@ fn thrash(options: &Options) -> (usize, usize) {
 
 /// The named setting: 60 turns of one result of 20 kB each, one check a turn.
 fn sixty_turns(options: &Options) -> (usize, String) {
+    let peer = turns_of_20_kb(options, 60);
+    (peer.given.len(), peer.given.concat())
+}
+
+fn turns_of_20_kb(options: &Options, turns: usize) -> Peer {
     let mut peer = Peer::with(options, &[]);
-    for n in 0..60 {
+    for n in 0..turns {
         let result = format!("t c{n} RESULT{n}-{}", "x".repeat(20_000));
         let lines = [&format!("a call c{n}"), &result, &format!("a turn {n}")];
         peer.say(&[&format!("u next {n}"), lines[0], lines[1], lines[2]]);
         peer.check();
     }
-    (peer.given.len(), peer.given.concat())
+    peer
 }
 
 #[test]
@@ -242,6 +253,44 @@ fn a9_5_b7_4_sixty_turns_of_20_kb_take_at_most_six_calls() {
             (0..20).all(|n| given.contains(&format!("RESULT{n}-"))),
             "{preset:?}"
         );
+    }
+}
+
+/// Said, the number is a cap of each call, also where it is the preset's own: then all that goes takes as many calls as
+/// it holds. Unsaid it is none, or sixty turns of 20 kB could not do with six calls.
+#[test]
+fn a_cap_that_is_said_splits_calls_at_the_presets_own_number_too() {
+    for preset in [Preset::Langchain, Preset::Deerflow] {
+        let said = |trim_tokens| Options {
+            trim_tokens,
+            ..asks(preset, tokens(5_000), 10)
+        };
+        let largest = |options: &Options, turns| {
+            let peer = turns_of_20_kb(options, turns);
+            let each = peer
+                .given
+                .iter()
+                .map(|given| LangChain::DEFAULT.text(given));
+            let largest = LangChain::DEFAULT.tokens(each.max().expect("a call"));
+            (largest, peer.given.len(), peer.given.concat())
+        };
+        let (unsaid, few, _) = largest(&said(None), 20);
+        assert!(unsaid > 4_000, "{preset:?}: {unsaid}");
+        let (capped, calls, given) = largest(&said(Some(Some(4_000))), 20);
+        assert!(capped <= 4_000, "{preset:?}: {capped}");
+        assert!(calls > few, "{preset:?}: {calls}, else {few}");
+        let gone = |n: &usize| given.contains(&format!("RESULT{n}-"));
+        assert!((0..10).all(|n| gone(&n)), "{preset:?}");
+        // With results as excerpts both hold: small calls, and few of them.
+        let excerpts = Options {
+            tool_results: Some(ToolResults::Excerpt),
+            ..said(Some(Some(4_000)))
+        };
+        let (capped, calls, given) = largest(&excerpts, 60);
+        println!("{preset:?}: {calls} calls of at most {capped} tokens with excerpts");
+        assert!(capped <= 4_000, "{preset:?}: {capped}");
+        assert!((1..=6).contains(&calls), "{preset:?}: {calls} calls");
+        assert!((0..20).all(|n| given.contains(&format!("RESULT{n}-"))));
     }
 }
 
@@ -322,7 +371,7 @@ fn b7_5_no_trimming_can_be_asked_for() {
 }
 
 /// A summary of 8,000 characters, and where it is shown.
-fn shown_of_a_long_one(options: Options) -> (Outcome, usize) {
+pub(super) fn shown_of_a_long_one(options: Options) -> (Outcome, usize) {
     let mut peer = Peer::with(
         &Options {
             max_summary_tokens: Some(2_500),

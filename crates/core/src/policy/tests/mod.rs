@@ -107,7 +107,12 @@ fn every_row_of_the_table() {
     );
     row(
         |p| p.summary.trim_tokens,
-        [None, Some(4000), Some(4000), None],
+        [
+            TrimTokens::Off,
+            TrimTokens::Preset(4000),
+            TrimTokens::Preset(4000),
+            TrimTokens::Off,
+        ],
     );
     row(|p| p.summary.strategy, {
         use Strategy::{Auto, Replay, Transcript};
@@ -291,6 +296,37 @@ fn the_window_and_its_reserve() {
 }
 
 #[test]
+fn the_cap_of_a_call_is_what_was_asked_for() {
+    let check = |preset, strict_parity, said, expect| {
+        let options = Options {
+            trim_tokens: said,
+            strict_parity,
+            trigger: tokens(5_000),
+            ..Options::from(preset)
+        };
+        let resolved = Policy::resolve(&options, &model()).expect("resolves");
+        assert_eq!(
+            resolved.policy.call_cap(),
+            expect,
+            "{preset:?}, strict {strict_parity}, said {said:?}"
+        );
+    };
+    for preset in [Preset::Langchain, Preset::Deerflow] {
+        check(preset, false, None, None);
+        // The preset's own number counts too once somebody says it.
+        check(preset, false, Some(Some(4_000)), Some(4_000));
+        check(preset, false, Some(Some(4_001)), Some(4_001));
+        check(preset, false, Some(None), None);
+        check(preset, true, None, Some(4_000));
+    }
+    check(Preset::Langchain, true, Some(None), None);
+    check(Preset::Deerflow, true, Some(None), Some(4_000));
+    check(Preset::Default, false, None, None);
+    check(Preset::Default, false, Some(Some(4_000)), Some(4_000));
+    check(Preset::Nous, false, None, None);
+}
+
+#[test]
 fn an_option_overrides_its_row_alone() {
     let base = quiet(&Options::default(), &model());
     let options = Options {
@@ -311,7 +347,7 @@ fn an_option_overrides_its_row_alone() {
         placement: Placement::Front,
         skill_read_tools: vec![],
         summary: SummaryPolicy {
-            trim_tokens: Some(500),
+            trim_tokens: TrimTokens::Asked(500),
             on_failure: OnFailure::Unchanged,
             strategy: Strategy::Transcript,
             model: Some("cheap".into()),

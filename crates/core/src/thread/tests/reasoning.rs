@@ -98,6 +98,69 @@ fn where_a_provider_does_not_bind_it_reasoning_stays() {
     assert_eq!(signed(&other), [6, 8, 10]);
 }
 
+/// Limits at every rendering, of which the newest result is exempt.
+fn always(binds: bool) -> Scene {
+    let mut scene = scene(&[], 2, binds);
+    let prune = crate::policy::Prune {
+        when: crate::policy::PruneWhen::Always,
+        max_result_chars: 600,
+        keep_recent_results: 1,
+        ..scene.thread.policy().prune.expect("on in our preset")
+    };
+    let policy = Policy {
+        prune: Some(prune),
+        triggers: Vec::new(),
+        ..(**scene.thread.policy()).clone()
+    };
+    scene.thread.set_policy(Arc::new(policy));
+    scene
+}
+
+#[test]
+fn limits_at_every_rendering_wait_for_the_end_of_the_turn() {
+    let mut scene = always(true);
+    scene.say(&["u go", "a call c1 signed", "t c1 word x4000"]);
+    scene.say(&["a call c2 signed", "t c2 word x4000"]);
+    // What the newest reply thought is bound to the first result as it was.
+    assert_eq!(scene.shown(), "0 1 2 3 4");
+    scene.say(&["a done signed"]);
+    assert_eq!(scene.shown(), "0 1 2* 3* 4 5*");
+    assert_eq!(signed(&scene), [1], "before the change it stays");
+    // The next turn: the second result is decided before anything is thought behind it.
+    scene.say(&["u on", "a call c3", "t c3 word x4000", "a call c4 signed"]);
+    assert_eq!(scene.shown(), "0 1 2* 3* 4* 5* 6 7 8 9");
+    assert_eq!(signed(&scene), [1, 9]);
+    scene.say(&["t c4 word x4000"]);
+    assert_eq!(
+        scene.shown(),
+        "0 1 2* 3* 4* 5* 6 7 8 9 10",
+        "the turn is open"
+    );
+    scene.say(&["a fine signed", "u thanks"]);
+    assert_eq!(scene.shown(), "0 1 2* 3* 4* 5* 6 7 8* 9* 10 11* 12");
+    assert_eq!(signed(&scene), [1]);
+    // The same conversation at once comes to the same.
+    let said: Vec<_> = scene.said.views().to_vec();
+    let mut at_once = always(true);
+    at_once.said = scene.said.clone();
+    let src = Sources {
+        texts: &at_once.said,
+        counter: &QuarterBytes,
+    };
+    at_once.thread.append(said, src);
+    assert_eq!(at_once.shown(), scene.shown());
+    assert_eq!(at_once.thread.size(src), scene.thread.size(src));
+}
+
+#[test]
+fn limits_at_every_rendering_where_nothing_is_bound() {
+    let mut scene = always(false);
+    scene.say(&["u go", "a call c1 signed", "t c1 word x4000"]);
+    scene.say(&["a call c2 signed", "t c2 word x4000"]);
+    assert_eq!(scene.shown(), "0 1 2* 3 4");
+    assert_eq!(signed(&scene), [1, 3]);
+}
+
 #[test]
 fn behind_a_shortened_result_as_well_and_not_before_it() {
     let lines = [

@@ -8,6 +8,7 @@ mod kept;
 mod outside;
 mod policy;
 mod reading;
+mod reload;
 mod rendered;
 mod scene;
 

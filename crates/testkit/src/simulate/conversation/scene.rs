@@ -17,6 +17,7 @@ use conspectus_core::window::Branch;
 use super::checks::{Last, Lenient};
 use super::outside::{Outside, Running};
 use super::reading::{Origins, Reading};
+use super::reload;
 use super::rendered::Rendered;
 use super::{Fault, Life, Story, policy};
 use crate::clock::FakeClock;
@@ -145,7 +146,8 @@ impl Scene<'_> {
         scene.thread.set_pending(pending.collect(), src);
         for step in 1..=life.steps {
             let before = scene.thread.projection();
-            if let Err(what) = scene.step().and_then(|()| scene.check()) {
+            let checked = scene.step().and_then(|()| scene.check());
+            if let Err(what) = checked.and_then(|()| scene.reload(step)) {
                 return Err(Box::new(scene.fault(step, what, &before)));
             }
         }
@@ -154,6 +156,14 @@ impl Scene<'_> {
         }
         scene.story.digest = digest(&(&scene.thread, scene.clock.now()));
         Ok(scene.story)
+    }
+
+    /// 39: now and then the thread is stored and opened again, and what goes on is the opened one.
+    fn reload(&mut self, step: usize) -> Checked {
+        if step.is_multiple_of(3) {
+            self.thread = reload::reloaded(&self.thread, self.src)?;
+        }
+        Ok(())
     }
 
     fn how_often_compacted(&self) -> Option<&'static str> {
@@ -192,7 +202,7 @@ impl Scene<'_> {
         self.report();
         match self.rng.below(100) {
             0..55 => {
-                self.append();
+                self.append()?;
                 self.ask_before_call()
             }
             55..65 => self.ask_before_call(),
@@ -271,7 +281,7 @@ impl Scene<'_> {
         self.shortened.forget();
     }
 
-    fn append(&mut self) {
+    fn append(&mut self) -> Checked {
         let count = self.rng.between(1, 4).min(self.upcoming.len());
         if count > 0 {
             let children = self.thread.history().len() > self.thread.branch().len();
@@ -283,7 +293,11 @@ impl Scene<'_> {
             let mut views: Vec<_> = self.upcoming.drain(..count).collect();
             let record = self.thread.active().map(|r| r.id);
             let report = self.holds_back(&mut views);
-            let nodes = self.thread.append(views, self.src);
+            let before = self.thread.clone();
+            let nodes = self.thread.append(views.clone(), self.src);
+            if reload::in_part(&before, &views, &self.thread, self.src)? {
+                self.story.note("opened in part");
+            }
             let branch = self.thread.branch();
             asked_under(
                 &mut self.reports,
@@ -301,6 +315,7 @@ impl Scene<'_> {
             self.settled = false;
             self.automatic = 0;
         }
+        Ok(())
     }
 
     /// Some servers report after the reply. Takes the newest report out of what is appended, with its place.
