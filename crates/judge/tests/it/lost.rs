@@ -93,6 +93,7 @@ fn kept(conversation: &Conversation, fidelity: Fidelity) -> Option<(usize, usize
     Some((share(&wanted, &shown.join("\n")), wanted.len()))
 }
 
+#[expect(clippy::print_stdout, reason = "says what is left out")]
 fn files() -> Vec<PathBuf> {
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/conversations");
     let mut folders = vec![examples];
