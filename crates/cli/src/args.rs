@@ -280,7 +280,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) overwrite: bool,
 
-    /// Do everything but write; of a thread it keeps a preview, for thread apply
+    /// Do everything but write and ask models; of a thread make a preview, for thread apply
     #[arg(long, short = 'n', help_heading = "Output")]
     pub(crate) dry_run: bool,
 

@@ -8,6 +8,7 @@ mod numbers;
 mod plan;
 mod table;
 
+#[cfg(feature = "models")]
 pub(crate) use asked::ahead;
 #[cfg(feature = "threads")]
 pub(crate) use compact::summary_lines;

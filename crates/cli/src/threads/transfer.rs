@@ -175,8 +175,8 @@ pub(super) fn export(thread: &OfThread, out: &Path, overwrite: bool) -> Done {
             result: json!({ "path": name, "state": state, "bytes": lines.len() }),
             exit: Exit::Done,
             text: Box::new(move |_, style| {
-                let bytes = count(lines.len() as u64, "byte");
-                format!("{id}  {bytes} written to {}\n", style.bold(&plain(&name)))
+                let lines = count(lines.lines().count() as u64, "line");
+                format!("{id}  {lines} written to {}\n", style.bold(&plain(&name)))
             }),
         })
     })

@@ -1,28 +1,36 @@
 //! Compacts sessions by a real model over HTTP and prints everything: calls with sizes, times and verdicts, what the
 //! model wrote, what was committed, and what code keeps beside it. Ends with 1 when a session does not come out smaller.
 //!
-//! `real-model URL MODEL [schema] [tokens=3000] [output=500] FILE[#CONVERSATION]…`
+//! `replay` asks for a normal turn first and then compacts the same request by replay, so that the server's own count of
+//! cached tokens tells what replay saves; `anthropic` speaks Anthropic's API to the server.
+//!
+//! `real-model URL MODEL [schema] [replay] [anthropic] [tokens=3000] [output=500] [retries=1] FILE[#CONVERSATION]…`
 #![expect(clippy::print_stdout, reason = "a program for people")]
 
 use anyhow::Context as _;
 use conspectus::core::record::Author;
-use conspectus::{Document, OpenOptions, Reason};
-use conspectus_judge::live::{Asked, Ran, Setup, end_to_end};
+use conspectus::wire::Target;
+use conspectus::{Document, Format, OpenOptions, Reason};
+use conspectus_judge::live::{Asked, Ran, Setup, end_to_end, replayed};
 
 fn main() -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let [url, model, rest @ ..] = args.as_slice() else {
         anyhow::bail!(
-            "usage: real-model URL MODEL [schema] [tokens=N] [output=N] FILE[#CONVERSATION]…"
+            "usage: real-model URL MODEL [schema] [replay] [anthropic] [tokens=N] [output=N] FILE[#CONVERSATION]…"
         );
     };
     let mut setup = Setup::new(url, model);
     let mut tokens = 3_000;
+    let mut by_replay = false;
     let mut sessions: Vec<&str> = Vec::new();
     for arg in rest {
         match arg.split_once('=') {
             _ if arg == "schema" => setup.takes_schema = true,
             _ if arg == "sections" => setup.takes_schema = false,
+            _ if arg == "replay" => by_replay = true,
+            _ if arg == "anthropic" => setup.anthropic = true,
+            Some(("retries", n)) => setup.max_retries = n.parse()?,
             Some(("tokens", n)) => tokens = n.parse()?,
             Some(("output", n)) => {
                 setup.max_output = n.parse()?;
@@ -45,7 +53,23 @@ fn main() -> anyhow::Result<()> {
             .context("no such conversation")?;
         let name = file.rsplit('/').next().unwrap_or(file);
         println!("# {name} conversation {nth}\n");
-        let ran = runtime.block_on(end_to_end(conversation, tokens, &setup))?;
+        let ran = if by_replay {
+            let chat = match document.format() {
+                Format::OpenAi => None,
+                _ => Some(document.convert(&[], Target::OpenAi)?),
+            };
+            let chat = chat.map(|bytes| Document::open(bytes, &OpenOptions::default()));
+            let chat = chat.transpose()?;
+            let nth = nth.parse::<usize>()?;
+            let conversation = chat
+                .as_ref()
+                .map_or(conversation, |c| &c.conversations()[nth]);
+            let replayed = runtime.block_on(replayed(conversation, tokens, &setup))?;
+            println!("the turn before: {}", told(&replayed.turn));
+            replayed.ran
+        } else {
+            runtime.block_on(end_to_end(conversation, tokens, &setup))?
+        };
         print(&ran);
         bad += usize::from(!ran.is_good());
     }

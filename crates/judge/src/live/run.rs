@@ -12,7 +12,7 @@ use conspectus::{
     ChatModel, Compactor, Control, Conversation, Decision, Manual, Models, Options, Outcome,
     Policy, Report, Shared, Sources, Surroundings, Thread,
 };
-use conspectus_providers::{Endpoint, OpenAiChat, TokioClock};
+use conspectus_providers::{AnthropicMessages, Endpoint, OpenAiChat, TokioClock};
 
 use super::watched::{Asked, Watched};
 
@@ -23,6 +23,8 @@ pub struct Setup {
     pub base_url: String,
     /// The model's name there.
     pub model: String,
+    /// The server is spoken to as Anthropic's, not as OpenAI's.
+    pub anthropic: bool,
     /// It can be held to a JSON schema.
     pub takes_schema: bool,
     /// The largest request it takes.
@@ -45,6 +47,7 @@ impl Setup {
         Self {
             base_url: base_url.into(),
             model: model.into(),
+            anthropic: false,
             takes_schema: false,
             max_input: 4_500,
             max_output: 500,
@@ -90,7 +93,12 @@ impl Setup {
         endpoint.timeouts.first_byte_ms = self.call_timeout_ms;
         endpoint.fields.insert("temperature".into(), 0.into());
         let clock = TokioClock::new();
-        let model = Arc::new(Watched::new(Arc::new(OpenAiChat::new(&endpoint)?), clock));
+        let model: Arc<dyn ChatModel> = if self.anthropic {
+            Arc::new(AnthropicMessages::new(&endpoint)?)
+        } else {
+            Arc::new(OpenAiChat::new(&endpoint)?)
+        };
+        let model = Arc::new(Watched::new(model, clock));
         let asked: Arc<dyn ChatModel> = model.clone();
         let models = Models::new().with_run::<String>(Ok(asked));
         Ok((model, Compactor::new(models, clock)))
