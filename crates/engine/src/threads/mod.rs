@@ -6,7 +6,7 @@
 //! | to | call |
 //! |---|---|
 //! | make, look at, find, change, remove threads | [`create`](Threads::create), [`get`](Threads::get), [`list`](Threads::list), [`patch`](Threads::patch), [`delete`](Threads::delete) |
-//! | add messages | [`append`](Threads::append) |
+//! | add messages, keep one for good | [`append`](Threads::append), [`pin`](Threads::pin) |
 //! | read a state, and those before it | [`state`](Threads::state), [`history`](Threads::history) |
 //! | show people everything | [`visible`](Threads::visible) |
 //! | know what the model would be sent | [`request`](Threads::request) |
@@ -39,6 +39,7 @@ mod moves;
 mod open;
 mod outdated;
 mod overlay;
+mod pin;
 mod preview;
 mod purge;
 mod recall;

@@ -1,5 +1,6 @@
 //! Finding again what was said: by words, by id, and what stood around it.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use conspectus_core::effect::Millis;
@@ -9,7 +10,9 @@ use serde::{Deserialize, Serialize};
 use super::Threads;
 use super::error::ThreadsError;
 use super::json::Json;
+use super::open::Much;
 use super::outdated::{About, Asking, Later, Outdated};
+use super::settings::Asked;
 use super::shelf::Shelf;
 use crate::clock::Clock;
 use crate::store::{StoredMessage, ThreadKey};
@@ -40,6 +43,11 @@ pub enum Recall {
         #[serde(default)]
         after: u32,
     },
+    /// What was shortened, by the reference that stands in its marker (`cx-0123456789ab`). Reads the whole thread.
+    Reference {
+        /// The reference.
+        reference: Arc<str>,
+    },
 }
 
 /// A message that was found.
@@ -61,6 +69,8 @@ pub struct Recalled {
     pub superseded_by: Vec<Later>,
     /// It is what was asked for, not what stands around it.
     pub hit: bool,
+    /// What a reference stands for, whole.
+    pub text: Option<Arc<str>>,
 }
 
 impl<C: Clock> Threads<C> {
@@ -75,6 +85,7 @@ impl<C: Clock> Threads<C> {
     ) -> Result<Vec<Recalled>, ThreadsError> {
         self.head(key).await?;
         let outdated = self.outdated(key).await?;
+        let mut whole: BTreeMap<NodeId, Arc<str>> = BTreeMap::new();
         let (hits, messages) = match recall {
             Recall::Words {
                 query,
@@ -105,6 +116,15 @@ impl<C: Clock> Threads<C> {
                 let last = NodeId(node.0.saturating_add(u64::from(*after)));
                 (vec![node], self.store().messages(key, first, last).await?)
             }
+            Recall::Reference { reference } => {
+                let texts = self.referred(key, reference).await?;
+                let mut messages = Vec::new();
+                for (node, text) in &texts {
+                    messages.extend(self.store().messages(key, *node, *node).await?);
+                    whole.insert(*node, text.clone());
+                }
+                (whole.keys().copied().collect(), messages)
+            }
         };
         let now = self.now();
         let mut recalled = Vec::new();
@@ -122,9 +142,30 @@ impl<C: Clock> Threads<C> {
                 folded: outdated.is_folded(stored.node),
                 superseded_by: later,
                 hit: hits.contains(&stored.node),
+                text: whole.get(&stored.node).cloned(),
             });
         }
         Ok(recalled)
+    }
+
+    /// What a reference stands for, by message.
+    async fn referred(
+        &self,
+        key: &ThreadKey,
+        reference: &Arc<str>,
+    ) -> Result<Vec<(NodeId, Arc<str>)>, ThreadsError> {
+        let opened = self.open(key, Much::Whole, &Asked::default()).await?;
+        let found = opened.thread.recall(reference, &opened.shelf);
+        let texts = found.into_iter().map(|one| {
+            let node = NodeId(u64::from(one.message.0));
+            (node, one.text.into())
+        });
+        let mut texts: Vec<_> = texts.collect();
+        texts.dedup_by_key(|(node, _)| *node);
+        match texts.is_empty() {
+            true => Err(ThreadsError::NoMessage(reference.clone())),
+            false => Ok(texts),
+        }
     }
 
     /// What later messages say of what stands in this one.

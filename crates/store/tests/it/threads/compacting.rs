@@ -494,3 +494,75 @@ fn the_breaker_outlives_the_process() {
         assert_eq!(status.last.expect("an attempt").outcome, Outcome::Failed);
     });
 }
+
+#[test]
+fn a_pinned_message_stays_and_a_pin_meanwhile_is_a_conflict() {
+    everywhere(|world| {
+        let threads = world.talked(30);
+        let other = world.threads("two");
+        let ask = compact();
+        let pin = async {
+            world.time.sleep_until(300).await;
+            other.pin(&world.key, "h3").await
+        };
+        let (compacted, pinned) = world.run(both(threads.compact(&world.key, &ask), pin));
+        assert_eq!(pinned, Ok(()));
+        assert_eq!(compacted.expect("run").outcome, Outcome::Conflict);
+        let again = world.run(threads.compact(&world.key, &ask)).expect("run");
+        assert_eq!(again.outcome, Outcome::Compacted);
+        let state = world.run(threads.state(&world.key, None)).expect("a state");
+        assert_eq!(state.values.messages.len(), 5);
+        assert!(state.values.messages[0].as_str().contains("h3"));
+        // One that is folded can be pinned for later.
+        assert_eq!(world.run(threads.pin(&world.key, "h4")), Ok(()));
+        world.run(threads.undo(&world.key)).expect("undone");
+        let visible = world
+            .run(threads.visible(&world.key, &Default::default()))
+            .expect("visible");
+        let pinned: Vec<_> = visible.messages.iter().filter(|m| m.pinned).collect();
+        assert_eq!(pinned.len(), 2);
+        assert_eq!(
+            said(world.run(threads.pin(&world.key, "nobody"))),
+            "there is no message \"nobody\" in this thread"
+        );
+    });
+}
+
+#[test]
+fn what_was_shortened_is_read_back_by_its_reference() {
+    everywhere(|world| {
+        let threads = world.threads("one");
+        world.run(async {
+            let key = &world.key;
+            threads.create(key, CreateThread::default()).await.expect("made");
+            let long = format!("first line {} last line", "of a very long log ".repeat(1_500));
+            let messages = [
+                serde_json::json!({"type": "human", "content": "read the log", "id": "h"}),
+                serde_json::json!({"type": "ai", "content": "", "id": "c",
+                    "tool_calls": [{"name": "read", "args": {"path": "log"}, "id": "1", "type": "tool_call"}]}),
+                serde_json::json!({"type": "tool", "content": long, "tool_call_id": "1", "id": "r"}),
+                serde_json::json!({"type": "ai", "content": "it is long", "id": "a"}),
+            ];
+            let append = conspectus::threads::Append {
+                messages: messages.iter().map(super::world::json).collect(),
+                ..Default::default()
+            };
+            threads.append(key, &append).await.expect("appended");
+            threads.append(key, &talk(0, 3)).await.expect("appended");
+            let compacted = threads.compact(key, &compact()).await.expect("run");
+            assert_eq!(compacted.outcome, Outcome::Pruned, "{compacted:?}");
+            let state = threads.state(key, None).await.expect("a state");
+            let shown = state.values.messages[2].as_str();
+            assert!(shown.len() < 12_000 && shown.contains("\"id\":\"r\""), "{}", shown.len());
+            let at = shown.find("cx-").expect("a reference");
+            let recall = conspectus::threads::Recall::Reference {
+                reference: shown[at..at + 15].into(),
+            };
+            let found = threads.recall(key, &recall).await.expect("found");
+            assert_eq!(found[0].text.as_deref(), Some(long.as_str()));
+            assert_eq!(found[0].id.as_deref(), Some("r"));
+            let visible = threads.visible(key, &Default::default()).await.expect("visible");
+            assert!(visible.messages[2].shortened && visible.messages[2].message.as_str().contains(&long));
+        });
+    });
+}
