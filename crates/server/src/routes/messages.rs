@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use conspectus::core::view::Usage;
 use conspectus::threads::{Append, Appended, Json, Page, Request, Visible};
 use serde::Deserialize;
 
+use super::change::Empty;
 use crate::answer::{Answer, Answered};
 use crate::app::App;
 use crate::parts::{Object, Whole};
@@ -108,4 +109,14 @@ pub(crate) async fn visible(
 
 pub(crate) async fn request(State(app): State<Arc<App>>, named: Named) -> Answered<Request> {
     Ok(Answer(app.threads.request(&named.key()).await?))
+}
+
+pub(crate) async fn pin(
+    State(app): State<Arc<App>>,
+    named: Named,
+    Body(Empty {}): Body<Empty>,
+) -> Result<StatusCode, Problem> {
+    let id = named.other.as_deref().unwrap_or_default();
+    app.threads.pin(&named.key(), id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }
