@@ -69,13 +69,12 @@ pub(crate) async fn append(
 
 /// The caller's key: the header's, else the body's.
 fn once(headers: &HeaderMap, said: Option<Arc<str>>) -> Result<Option<Arc<str>>, Problem> {
-    let key = match headers.get("idempotency-key") {
-        Some(key) => Some(Arc::from(key.to_str().map_err(|_| bad_key())?)),
-        None => said,
-    };
-    match &key {
-        Some(key) if !(1..=MAX_KEY).contains(&key.len()) => Err(bad_key()),
-        _ => Ok(key),
+    let header = headers.get("idempotency-key").map(|key| key.to_str());
+    let header = header.transpose().map_err(|_| bad_key())?.map(Arc::from);
+    let is_fine = |key: &Arc<str>| (1..=MAX_KEY).contains(&key.chars().count());
+    match [&header, &said].into_iter().flatten().all(is_fine) {
+        true => Ok(header.or(said)),
+        false => Err(bad_key()),
     }
 }
 
