@@ -60,7 +60,7 @@ impl<T: DeserializeOwned> FromRequest<Arc<App>> for Body<T> {
         let bytes: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
         let value = serde_json::from_slice(bytes);
         value
-            .map(Self)
+            .map(|Object(value)| Self(value))
             .map_err(|error| Problem::invalid(format!("the body is not as expected: {error}")))
     }
 }

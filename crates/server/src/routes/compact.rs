@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::answer::{Answer, Answered};
 use crate::app::App;
-use crate::parts::{Object, exact};
+use crate::parts::{Object, exact_of};
 use crate::problem::Problem;
 use crate::read::{Body, Named};
 use crate::stop::Phase;
@@ -78,7 +78,7 @@ impl Size {
     fn keep(&self) -> Result<KeepOption, Problem> {
         let value = self.value;
         let whole = || {
-            let number = exact(value);
+            let number = exact_of(value);
             number.ok_or_else(|| Problem::invalid("keep.value is a whole number >= 0"))
         };
         match self.unit {

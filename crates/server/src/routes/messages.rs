@@ -3,11 +3,12 @@
 use std::sync::Arc;
 
 use axum::extract::State;
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use conspectus::core::view::Usage;
 use conspectus::threads::{Append, Appended, Json, Page, Request, Visible};
 use serde::Deserialize;
 
+use super::change::Empty;
 use crate::answer::{Answer, Answered};
 use crate::app::App;
 use crate::parts::{Object, Whole};
@@ -68,13 +69,12 @@ pub(crate) async fn append(
 
 /// The caller's key: the header's, else the body's.
 fn once(headers: &HeaderMap, said: Option<Arc<str>>) -> Result<Option<Arc<str>>, Problem> {
-    let key = match headers.get("idempotency-key") {
-        Some(key) => Some(Arc::from(key.to_str().map_err(|_| bad_key())?)),
-        None => said,
-    };
-    match &key {
-        Some(key) if !(1..=MAX_KEY).contains(&key.len()) => Err(bad_key()),
-        _ => Ok(key),
+    let header = headers.get("idempotency-key").map(|key| key.to_str());
+    let header = header.transpose().map_err(|_| bad_key())?.map(Arc::from);
+    let is_fine = |key: &Arc<str>| (1..=MAX_KEY).contains(&key.chars().count());
+    match [&header, &said].into_iter().flatten().all(is_fine) {
+        true => Ok(header.or(said)),
+        false => Err(bad_key()),
     }
 }
 
@@ -108,4 +108,14 @@ pub(crate) async fn visible(
 
 pub(crate) async fn request(State(app): State<Arc<App>>, named: Named) -> Answered<Request> {
     Ok(Answer(app.threads.request(&named.key()).await?))
+}
+
+pub(crate) async fn pin(
+    State(app): State<Arc<App>>,
+    named: Named,
+    Body(Empty {}): Body<Empty>,
+) -> Result<StatusCode, Problem> {
+    let id = named.other.as_deref().unwrap_or_default();
+    app.threads.pin(&named.key(), id).await?;
+    Ok(StatusCode::NO_CONTENT)
 }

@@ -94,6 +94,14 @@ pub(crate) fn all() -> Vec<Route> {
             "/api/threads/{thread_id}/messages/{message_id}",
             get(recall::message),
         ),
+        tenant(
+            "/api/threads/{thread_id}/messages/{message_id}/pin",
+            post(messages::pin),
+        ),
+        tenant(
+            "/api/threads/{thread_id}/references/{reference}",
+            get(recall::reference),
+        ),
         tenant("/api/threads/{thread_id}/recall", get(recall::recall)),
         tenant("/api/threads/{thread_id}/status", get(status::status)),
         tenant("/api/threads/{thread_id}/log", get(status::log)),

@@ -1,4 +1,5 @@
-//! What was said is found again, whatever was compacted: by words, or by id with what stands around it.
+//! What was said is found again, whatever was compacted: by words, by id with what stands around it,
+//! or by the reference in the marker of what was shortened.
 
 use std::sync::Arc;
 
@@ -64,6 +65,11 @@ pub(crate) async fn message(
     app.page(before.saturating_add(after).saturating_add(1))?;
     let id = named.other.clone().unwrap_or_default();
     found(&app, &named, &Recall::Id { id, before, after }).await
+}
+
+pub(crate) async fn reference(State(app): State<Arc<App>>, named: Named) -> Answered<Found> {
+    let reference = named.other.clone().unwrap_or_default();
+    found(&app, &named, &Recall::Reference { reference }).await
 }
 
 async fn found(app: &App, named: &Named, recall: &Recall) -> Answered<Found> {

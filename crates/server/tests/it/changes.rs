@@ -146,3 +146,52 @@ fn what_must_not_be_kept_is_taken_out() {
         .post("/api/threads/tea/purge", &json!({"message_id": "nobody"}))
         .problem(404, "message_not_found");
 }
+
+#[test]
+fn a_pinned_message_stays() {
+    let service = Service::start();
+    service.long_thread("tea");
+    let pin = |id: &str| {
+        let path = format!("/api/threads/tea/messages/{id}/pin");
+        service.ask("POST", &path, &[], None)
+    };
+    assert_eq!(pin("m3").status, 204);
+    pin("nobody").problem(404, "message_not_found");
+    service.post("/api/threads/tea/compact", &json!({})).done();
+    let values = service.get("/api/threads/tea/state").done()["values"].clone();
+    let window = values["messages"].as_array().expect("a list");
+    assert!(
+        window.iter().any(|message| message["id"] == "m3"),
+        "{values}"
+    );
+    assert!(window.len() < 12);
+}
+
+#[test]
+fn what_was_shortened_is_found_by_its_reference() {
+    let service = Service::start();
+    let keep = json!({"type": "messages", "value": 2});
+    let policy = json!({"prune": {"max_result_chars": 400}, "keep": keep});
+    let made = json!({"thread_id": "tea", "policy": policy});
+    service.post("/api/threads", &made).done();
+    let long: Vec<String> = (0..900).map(|line| format!("line {line}")).collect();
+    let call = json!([{"name": "read", "args": {"path": "a.txt"}, "id": "c1"}]);
+    let messages = json!({"messages": [
+        {"type": "human", "content": "Read it.", "id": "h"},
+        {"type": "ai", "content": "", "tool_calls": call, "id": "a"},
+        {"type": "tool", "content": long.join("\n"), "tool_call_id": "c1", "id": "t"},
+        {"type": "ai", "content": "Read.", "id": "b"},
+        {"type": "human", "content": "And now?", "id": "i"},
+    ]});
+    service.post("/api/threads/tea/messages", &messages).done();
+    let done = service.post("/api/threads/tea/compact", &json!({})).done();
+    let said = (&done["compacted"], &done["reason"]);
+    assert_eq!(said, (&json!(true), &json!("pruned")), "{done}");
+    let request = service.get("/api/threads/tea/request").body;
+    let at = request.find("cx-").expect("a reference in the marker");
+    let path = format!("/api/threads/tea/references/{}", &request[at..at + 15]);
+    let found = service.get(&path).done();
+    assert_eq!(found["messages"][0]["id"], "t", "{found}");
+    let none = "/api/threads/tea/references/cx-000000000000";
+    service.get(none).problem(404, "message_not_found");
+}
