@@ -118,6 +118,8 @@ pub(crate) enum ThreadCommand {
         #[arg(long)]
         all: bool,
     },
+    /// Print what the model would be sent now, as a list of LangChain messages
+    Request(OfThread),
     /// Show its compactions: what went, what it cost, what it saved
     Log {
         #[command(flatten)]
@@ -261,8 +263,8 @@ pub(crate) struct RecallArgs {
     /// Words that stand in what is looked for
     #[arg(
         value_name = "WORDS",
-        required_unless_present = "id",
-        conflicts_with = "id"
+        required_unless_present_any = ["id", "reference"],
+        conflicts_with_all = ["id", "reference"]
     )]
     pub(crate) query: Vec<String>,
 
@@ -281,6 +283,10 @@ pub(crate) struct RecallArgs {
     /// Instead of words one message, by its id
     #[arg(long, value_name = "MESSAGE")]
     pub(crate) id: Option<String>,
+
+    /// Instead of words the reference that stands in the marker of what was shortened, cx-…
+    #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["id", "limit", "folded"])]
+    pub(crate) reference: Option<String>,
 
     /// So many messages before it too
     #[arg(long, value_name = "N", default_value_t = 0, requires = "id")]

@@ -104,8 +104,15 @@ pub(crate) fn threaded(
         return Ok(served(config, timeout_ms));
     }
     let named = asking.named;
+    // With the digest it only says the window.
+    let of_window = args.model.as_deref().map(|name| Link {
+        name: name.into(),
+        profile: conspectus::catalog::profile(name, None),
+        place: Err("the digest asks no model".into()),
+        is_run: false,
+    });
     // The first is the one that threads run on unless told.
-    let links = named.run.into_iter().chain(named.first);
+    let links = named.run.or(of_window).into_iter().chain(named.first);
     let links = links.map(|link| Link {
         is_run: false,
         ..link

@@ -92,6 +92,7 @@ impl Embedded {
                 let page: &Page = page;
                 value(&threads.visible(&key, page).await?)
             }
+            Ask::Request => value(&threads.request(&key).await?),
             Ask::Log { limit } => value(&threads.log(&key, *limit).await?),
             Ask::Create { title, policy } => {
                 let create = CreateThread {

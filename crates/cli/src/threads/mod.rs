@@ -4,6 +4,7 @@
 //! shown ([`show`]) or printed as it is (`--json`). Nothing here decides anything about a conversation.
 
 mod bring;
+mod compacting;
 mod embedded;
 mod glimpse;
 mod place;
@@ -16,15 +17,15 @@ mod trouble;
 use std::path::Path;
 
 use conspectus::Models;
-use conspectus::threads::{CompactThread, Page, Purge, Recall, RunModel};
+use conspectus::threads::{Page, Purge, Recall, RunModel};
 use serde::Serialize;
 use serde_json::{Value, json};
 
+pub(crate) use self::compacting::compact;
+use self::compacting::compaction;
 use self::place::{Ask, Missing, Place, checked, open};
 use crate::Done;
-use crate::args::{
-    CommonArgs, CompactArgs, OfThread, PolicyArgs, RecallArgs, SummaryArgs, ThreadCommand,
-};
+use crate::args::{CommonArgs, OfThread, PolicyArgs, RecallArgs, SummaryArgs, ThreadCommand};
 use crate::asking;
 use crate::fail::{Exit, Fail, io_words};
 use crate::inputs::Input;
@@ -97,6 +98,11 @@ pub(crate) fn run(command: ThreadCommand) -> Done {
             all,
         } => tell("thread show", thread.common.json, || {
             shown(&thread, limit, before, all)
+        }),
+        ThreadCommand::Request(thread) => tell("thread request", thread.common.json, || {
+            asked(&thread, &Ask::Request, |answer, _| {
+                format!("{:#}\n", answer["messages"])
+            })
         }),
         ThreadCommand::Log {
             thread,
@@ -185,65 +191,20 @@ pub(crate) fn run(command: ThreadCommand) -> Done {
     }
 }
 
-/// `compact --thread`.
-pub(crate) fn compact(args: CompactArgs) -> Done {
-    let thread = args.thread.clone().unwrap_or_default();
-    let json = args.json;
-    tell("compact", json, || {
-        let id = checked(&thread)?;
-        let compact = CompactThread {
-            force: args.force || !(args.if_due || !args.policy.trigger.is_empty()),
-            below_keep: args.policy.below_keep,
-            keep: args.policy.keep,
-            focus: args.summary.focus.as_deref().map(Into::into),
-            model_name: args.summary.model.as_deref().map(Into::into),
-            strategy: args.summary.strategy,
-            dry_run: args.dry_run,
-            ..CompactThread::default()
-        };
-        if args.place.server.is_some()
-            && let Some(flag) = only_here(&args.summary, &args.policy)
-        {
-            let why =
-                "a service compacts by its own configuration and the thread's policy; leave it out";
-            return Err(Fail::about(Exit::Usage, flag, why));
-        }
-        let (summary, policy) = (args.summary, args.policy);
-        let place = open(&args.place, Missing::Refuse, move || {
-            let policy = job::policy(policy, summary.model.as_deref(), &summary)?;
-            for warning in policy.warnings.borrow().iter() {
-                ui::warning(warning);
-            }
-            let runs = runs(&policy, &summary)?;
-            let writers = runs
-                .listed
-                .iter()
-                .filter(|model| !model.endpoint.is_empty());
-            let writers: Vec<String> = writers
-                .map(|model| format!("{} at {}", model.name, model.endpoint))
-                .collect();
-            let is_digest = policy.config().options().strategy
-                == Some(conspectus::core::policy::Strategy::Digest);
-            if !writers.is_empty() && !is_digest && !json {
-                ui::note(&format!("may be asked: {}", writers.join(", ")));
-            }
-            Ok((policy, runs))
-        })?;
-        compaction(&*place, &id, &Ask::Compact(&compact), true)
-    })
-}
-
 /// `recall`.
 pub(crate) fn recall(args: RecallArgs) -> Done {
     tell("recall", args.common.json, || {
-        let recall = match (&args.id, &args.query) {
+        let recall = match (&args.id, &args.reference) {
+            (_, Some(reference)) => Recall::Reference {
+                reference: reference.as_str().into(),
+            },
             (Some(id), _) => Recall::Id {
                 id: id.as_str().into(),
                 before: args.before,
                 after: args.after,
             },
-            (None, words) => Recall::Words {
-                query: words.join(" ").into(),
+            (None, None) => Recall::Words {
+                query: args.query.join(" ").into(),
                 limit: args.limit,
                 folded_only: args.folded,
             },
@@ -258,25 +219,6 @@ pub(crate) fn recall(args: RecallArgs) -> Done {
             move |answer, style| show::recalled(answer, &named, full, style),
         )
     })
-}
-
-/// The first of the flags that a service has no word for.
-fn only_here(summary: &SummaryArgs, policy: &PolicyArgs) -> Option<&'static str> {
-    let said = [
-        (policy.config.is_some(), "--config"),
-        (policy.preset.is_some(), "--preset"),
-        (!policy.trigger.is_empty(), "--trigger"),
-        (policy.max_context.is_some(), "--max-context"),
-        (policy.prune_over.is_some(), "--prune-over"),
-        (policy.strict_parity, "--strict-parity"),
-        (summary.summary_model.is_some(), "--summary-model"),
-        (summary.on_failure.is_some(), "--on-failure"),
-        (summary.base_url.is_some(), "--base-url"),
-        (summary.provider.is_some(), "--provider"),
-        (summary.api_key_env.is_some(), "--api-key-env"),
-    ];
-    said.into_iter()
-        .find_map(|(said, flag)| said.then_some(flag))
 }
 
 fn runs(policy: &job::PolicyJob, summary: &SummaryArgs) -> Result<Runs, Fail> {
@@ -381,38 +323,6 @@ fn shown(thread: &OfThread, limit: u32, before: Option<u64>, is_all: bool) -> Re
             head + &status + &visible
         }),
     })
-}
-
-/// Compacts or applies, and looks up what came of it.
-fn compaction(
-    place: &dyn Place,
-    id: &str,
-    ask: &Ask<'_>,
-    may_be_preview: bool,
-) -> Result<Told, Fail> {
-    let shown = place.name().to_owned();
-    let mut told = told(place, Some(id), ask, move |answer, style| {
-        show::compacted(answer, &shown, style)
-    })?;
-    let is_preview = may_be_preview && told.result["preview"].is_string();
-    let outcome = told.result["outcome"].as_str().unwrap_or_default();
-    told.exit = match outcome {
-        "compacted" | "pruned" | "skipped" | "nothing_to_compact" | "disabled" => Exit::Done,
-        "cancelled" => Exit::Stopped,
-        "config_error" => Exit::Config,
-        _ => Exit::Compaction,
-    };
-    let is_change = ["compacted", "pruned"].contains(&outcome) && !is_preview;
-    let entry = match is_change {
-        // It is in force whether or not that can be looked up.
-        true => place.ask(id, &Ask::Log { limit: 1 }).ok(),
-        false => None,
-    };
-    let entry = entry.and_then(|mut log| Some(log.get_mut(0)?.take()));
-    if let Some(result) = told.result.as_object_mut() {
-        result.insert("entry".to_owned(), entry.unwrap_or_default());
-    }
-    Ok(told)
 }
 
 fn moved(thread: &OfThread, ask: &Ask<'_>, what: &'static str) -> Result<Told, Fail> {

@@ -27,6 +27,8 @@ pub(super) enum Ask<'a> {
     Get,
     /// What people see.
     Visible(&'a Page),
+    /// What the model would be sent.
+    Request,
     /// Its compactions, newest first.
     Log {
         limit: u32,

@@ -159,7 +159,7 @@ impl Place for Remote {
                 .map(Value::String)
                 .map_err(|_| other()),
             Ask::Delete => Ok(Value::Null),
-            Ask::Append(_) | Ask::Visible(_) | Ask::Log { .. } | Ask::Recall(_) => {
+            Ask::Append(_) | Ask::Visible(_) | Ask::Log { .. } | Ask::Recall(_) | Ask::Request => {
                 serde_json::from_slice(&bytes).map_err(|_| other())
             }
             _ => {
@@ -312,10 +312,8 @@ fn call(thread: &str, ask: &Ask<'_>) -> Call {
             ],
             ..get("recall")
         },
-        Ask::Recall(Recall::Reference { reference }) => Call {
-            query: vec![("reference", reference.to_string())],
-            ..get("recall")
-        },
+        Ask::Recall(Recall::Reference { reference }) => to(Method::GET, &["references", reference]),
+        Ask::Request => get("request"),
         Ask::Export => get("export"),
         Ask::Import(export) => Call {
             body: Some(Body::Lines((*export).to_owned())),

@@ -5,8 +5,10 @@ mod errors;
 #[cfg(feature = "serve")]
 mod service;
 
+use conspectus_testkit::server::HttpServer;
 use serde_json::Value;
 
+use crate::asking::good;
 use crate::support::{Place, Ran};
 
 /// A directory with the examples, and where its threads are.
@@ -266,4 +268,58 @@ fn an_export_is_its_owners_alone() {
             5,
             "error: y.jsonl: is already there and was left alone; use --overwrite to replace it\n",
         );
+}
+
+#[test]
+fn a_model_writes_the_summary_and_a_preview_is_not_paid_twice() {
+    let desk = Desk::of_file();
+    let server = HttpServer::always(good());
+    let url = format!("{}/v1", server.url());
+    desk.run(&["thread", "import", "openai.json", "--id", "tea"])
+        .done();
+    let at = ["--store", "sqlite:t.db", "--base-url", &url];
+    let args = [
+        "compact",
+        "--thread",
+        "tea",
+        "--model",
+        "gpt-5-mini",
+        "--dry-run",
+    ];
+    let ran = desk.place.asking(&[&args[..], &at].concat(), &[]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    let shown = server.url();
+    assert_eq!(ran.err, format!("may be asked: gpt-5-mini at {shown}/v1\n"));
+    ran.says("omar_davis_3817")
+        .says("to put it in force: conspectus thread apply tea preview-0");
+    assert_eq!(server.asked().len(), 1);
+    desk.run(&["thread", "apply", "tea", "preview-0"])
+        .done()
+        .says("written by gpt-5-mini");
+    assert_eq!(server.asked().len(), 1);
+    let log = desk.json(&["thread", "log", "tea"]);
+    assert_eq!(log[0]["author"], serde_json::json!({"model": "gpt-5-mini"}));
+    // What was shortened is read whole by its reference.
+    desk.run(&["thread", "import", "langchain.json"]).done();
+    desk.run(&["compact", "--thread", "langchain"]).done();
+    desk.run(&["thread", "show", "langchain"])
+        .done()
+        .says("(shortened) ");
+    let sent = desk.run(&["thread", "request", "langchain"]);
+    let at = sent.done().out.find("cx-").expect("a marker");
+    let reference = &sent.out[at..at + 15];
+    let found = desk.json(&["recall", "--thread", "langchain", "--reference", reference]);
+    let text = found["messages"][0]["text"].as_str().expect("the whole");
+    assert_eq!(text.chars().count(), 60_302);
+}
+
+#[test]
+fn with_the_digest_a_model_says_the_window_alone() {
+    let desk = Desk::of_file();
+    desk.run(&["thread", "import", "openai.json", "--id", "tea"])
+        .done();
+    let due = ["compact", "--thread", "tea", "--trigger", "fraction=0.5"];
+    let digest = ["--strategy", "digest", "--model", "gpt-4"];
+    let ran = desk.run(&[&due[..], &digest].concat());
+    ran.done().says("extracted without a model");
 }
