@@ -1,5 +1,9 @@
 //! What can be typed. Nothing is done here; [`crate::job`] turns it into what is to be done.
 
+#[cfg_attr(
+    not(feature = "threads"),
+    expect(dead_code, reason = "there are no threads")
+)]
 mod threads;
 
 use std::net::SocketAddr;
@@ -12,9 +16,9 @@ use conspectus_config::{
     TriggerArg, parse_keep, parse_on_failure, parse_preset, parse_strategy, parse_trigger,
 };
 
-pub(crate) use threads::{
-    CommonArgs, FromFile, OfThread, PlaceArgs, RecallArgs, ThreadArgs, ThreadCommand,
-};
+#[cfg(feature = "threads")]
+pub(crate) use threads::{CommonArgs, FromFile, OfThread};
+pub(crate) use threads::{PlaceArgs, RecallArgs, ThreadArgs, ThreadCommand};
 use threads::{RECALL_EXAMPLES, THREAD_EXAMPLES, THREADS};
 
 const SIZES: &str = "\
