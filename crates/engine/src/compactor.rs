@@ -6,7 +6,8 @@
 
 use std::collections::BTreeSet;
 use std::future::{poll_fn, ready};
-use std::sync::{Mutex, PoisonError};
+use std::pin::pin;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
 use conspectus_core::attempt::{Attempt, Poll as Next};
@@ -15,20 +16,23 @@ use conspectus_core::effect::{
     SummaryRequest,
 };
 use conspectus_core::id::AttemptId;
-use conspectus_core::outcome::{Outcome, Report};
+use conspectus_core::outcome::{Measured, Outcome, Report};
 use conspectus_core::projection::Piece;
 use conspectus_core::ranges::NodeRanges;
 use conspectus_core::summary::form::SCHEMA;
 use conspectus_wire::{Conversation, Format};
 
 use crate::clock::Clock;
-use crate::compact::{CompactRequest, Compaction, Error, Opened};
+use crate::compact::{CompactRequest, Compaction, Error, Opened, Prepared};
 use crate::control::Control;
 use crate::home::{Home, Shared};
 use crate::jobs::{Job, Jobs};
 use crate::model::{Boxed, ModelCall, Models, Prompt};
 use crate::partials::Partials;
-use crate::perform::{Performed, ended, perform};
+use crate::perform::ended as ended_as;
+use crate::telemetry::{
+    self, After, Caught, Labels, Span, Start, StartMeasurements, StartMetadata, Telemetry, failure,
+};
 
 /// What an attempt's effects need from outside beside models and time. Every method has a default that suits a
 /// conversation in memory: no hooks, and the history itself is the archive.
@@ -76,6 +80,11 @@ pub trait Surroundings: Sync {
     fn emit(&self, event: &Event) {
         let _ = event;
     }
+
+    /// Whose compaction it is, for [`Telemetry`].
+    fn labels(&self) -> Labels {
+        Labels::default()
+    }
 }
 
 /// Surroundings with nothing in them.
@@ -94,6 +103,7 @@ pub struct Compactor<C> {
     models: Models,
     clock: C,
     partials: Mutex<Partials>,
+    telemetry: Telemetry,
 }
 
 impl<C: Clock> Compactor<C> {
@@ -103,7 +113,15 @@ impl<C: Clock> Compactor<C> {
             models,
             clock,
             partials: Mutex::default(),
+            telemetry: Telemetry::new(),
         }
+    }
+
+    /// With somebody who listens.
+    #[must_use]
+    pub fn with_telemetry(mut self, telemetry: Telemetry) -> Self {
+        self.telemetry = telemetry;
+        self
     }
 
     /// The clock.
@@ -123,52 +141,141 @@ impl<C: Clock> Compactor<C> {
     }
 
     /// Runs `attempt` to its end and commits into the thread at `home`. Dropping the future stops its calls and
-    /// clears the way for the next attempt.
+    /// clears the way for the next attempt. A panic on the way is a failed attempt. Whoever listens is told of one
+    /// start and one end.
     pub async fn run<H: Home>(
         &self,
         home: &H,
-        mut attempt: Attempt,
+        attempt: Attempt,
         around: &dyn Surroundings,
         control: &Control,
     ) -> Report {
+        let id = attempt.id();
         let mut lease = Lease {
             home,
             clock: &self.clock,
-            attempt: attempt.id(),
+            attempt: id,
             is_held: true,
         };
+        let policy = home.with(|thread, _| thread.policy().clone());
+        let span = Span::new(&self.telemetry, &self.clock, policy);
+        let way = Way {
+            home,
+            around,
+            control,
+            span: &span,
+        };
+        let ended = Caught(pin!(self.drive(way, attempt))).await;
+        let event = home.with(|thread, src| match &ended {
+            Ok(report) => {
+                let record = report.record.and_then(|id| thread.record(id));
+                let size = thread.size(src);
+                let after = After {
+                    bytes: size.bytes,
+                    messages: size.messages,
+                };
+                span.end(report, record.map(AsRef::as_ref), after)
+            }
+            Err(panic) => span.broken("error", panic),
+        });
+        let report = ended.unwrap_or_else(|panic| Report {
+            failure: Some(failure(&panic)),
+            ..Report::without_attempt(Outcome::Failed, Measured::default(), Vec::new())
+        });
+        lease.is_held = false;
+        let now = self.clock.now();
+        home.with(|thread, _| ended_as(thread, id, &report, now));
+        if let Some(event) = &event {
+            home.told(event).await;
+        }
+        span.close(event.as_ref());
+        report
+    }
+
+    /// Polls and feeds the machine until it has ended.
+    async fn drive<H: Home>(&self, way: Way<'_, C, H>, mut attempt: Attempt) -> Report {
+        let home = way.home;
         let mut jobs = Jobs::default();
         let mut wakes = BTreeSet::new();
         loop {
             let now = self.clock.now();
             let input = match home.with(|_, src| attempt.poll(now, src)) {
-                Next::Done(report) => {
-                    lease.is_held = false;
-                    home.with(|thread, _| ended(thread, attempt.id(), &report, now));
-                    return *report;
-                }
+                Next::Done(report) => return *report,
                 Next::Idle => {
                     wakes.retain(|at| *at > now);
-                    match self.wait(&mut jobs, &wakes, control).await {
+                    match self.wait(&mut jobs, &wakes, way.control).await {
                         Some(input) => input,
                         None => continue,
                     }
                 }
-                Next::Do(effect) => match home.with(|thread, src| {
-                    let mut partials = self.partials.lock().unwrap_or_else(PoisonError::into_inner);
-                    perform(effect, thread, src, &mut partials)
-                }) {
-                    Performed::Answered(input) => input,
-                    Performed::Done => continue,
-                    Performed::Outside(effect) => {
-                        self.start(effect, now, &mut jobs, &mut wakes, around, control);
-                        continue;
+                Next::Do(Effect::CacheGet(part)) => {
+                    let found = match home.cached(part) {
+                        Some(kept) => kept.await,
+                        None => self.partials().get(part),
+                    };
+                    Input::Cached(part, found)
+                }
+                Next::Do(Effect::CachePut(part, text)) => {
+                    match home.cache(part, text.clone()) {
+                        Some(kept) => kept.await,
+                        None => self.partials().put(part, text),
                     }
-                },
+                    continue;
+                }
+                Next::Do(Effect::Commit(record, expect)) => {
+                    Input::Committed(home.commit(&record, expect).await)
+                }
+                Next::Do(Effect::LookUp(attempt, record)) => {
+                    Input::Found(home.has_record(attempt, record).await)
+                }
+                Next::Do(Effect::Emit(event)) => {
+                    if let Some(start) = self.start_of(&event, &way) {
+                        home.told(&start).await;
+                        way.span.started(&start);
+                    }
+                    way.around.emit(&event);
+                    continue;
+                }
+                Next::Do(effect) => {
+                    self.begin(effect, now, &mut jobs, &mut wakes, way);
+                    continue;
+                }
             };
             let now = self.clock.now();
             home.with(|_, src| attempt.feed(now, input, src));
         }
+    }
+
+    /// What is told when the machine says that it begins.
+    fn start_of<H: Home>(&self, event: &Event, way: &Way<'_, C, H>) -> Option<telemetry::Event> {
+        let Event::Started {
+            attempt,
+            moment,
+            messages,
+            tokens,
+        } = event
+        else {
+            return None;
+        };
+        let bytes = way.home.with(|thread, src| thread.size(src).bytes);
+        Some(telemetry::Event::Start(Start {
+            measurements: StartMeasurements {
+                system_time: self.clock.now(),
+                monotonic_time: self.clock.now(),
+                tokens_before: *tokens,
+                bytes_before: bytes,
+            },
+            metadata: StartMetadata {
+                labels: way.around.labels(),
+                messages_before: *messages,
+                attempt: *attempt,
+                moment: *moment,
+            },
+        }))
+    }
+
+    fn partials(&self) -> MutexGuard<'_, Partials> {
+        self.partials.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Compacts a conversation, as [`compact`](crate::compact()) does, with the models of this compactor for the
@@ -184,29 +291,57 @@ impl<C: Clock> Compactor<C> {
         around: &dyn Surroundings,
         control: &Control,
     ) -> Result<Compaction, Error> {
-        let now = self.clock.now();
+        let prepared = self.prepare(conversation, request, around)?;
+        Ok(self.finish(prepared, conversation, around, control).await)
+    }
+
+    /// The first half of [`compact`](Self::compact), which asks nobody: what would go, for whoever wants to say so before.
+    ///
+    /// # Errors
+    /// When the options cannot work.
+    pub fn prepare(
+        &self,
+        conversation: &Conversation,
+        request: &CompactRequest,
+        around: &dyn Surroundings,
+    ) -> Result<Prepared, Error> {
         let mut settled = request.clone();
         self.settle(&mut settled.manual.routes, around);
-        let (thread, opened, begun) = Opened::begin(conversation, &settled, now)?;
+        Opened::begin(conversation, &settled, self.clock.now())
+    }
+
+    /// The second half, for the same conversation.
+    pub async fn finish(
+        &self,
+        prepared: Prepared,
+        conversation: &Conversation,
+        around: &dyn Surroundings,
+        control: &Control,
+    ) -> Compaction {
+        let Prepared {
+            thread,
+            opened,
+            begun,
+        } = prepared;
         let counter = opened.counter.clone();
         let home = Shared::new(thread, conversation, counter.as_ref());
         let report = match begun {
             Ok(attempt) => self.run(&home, *attempt, around, control).await,
             Err(report) => report,
         };
-        Ok(opened.end(home.into_thread(), report))
+        opened.end(home.into_thread(), report)
     }
 
     /// Sets an effect going.
-    fn start<'a>(
+    fn begin<'a, H: Home>(
         &'a self,
         effect: Effect,
         now: Millis,
         jobs: &mut Jobs<'a>,
         wakes: &mut BTreeSet<Millis>,
-        around: &'a dyn Surroundings,
-        control: &Control,
+        way: Way<'a, C, H>,
     ) {
+        let around = way.around;
         match effect {
             Effect::Call {
                 call,
@@ -215,7 +350,8 @@ impl<C: Clock> Compactor<C> {
                 deadline,
             } => {
                 let timeout_ms = deadline.saturating_sub(now);
-                let control = control.clone();
+                let (control, span) = (way.control.clone(), way.span);
+                span.call();
                 jobs.start(
                     Job::Call(call),
                     Box::pin(async move {
@@ -223,7 +359,10 @@ impl<C: Clock> Compactor<C> {
                             .call(call, &request, &route, timeout_ms, around, &control)
                             .await
                         {
-                            Ok(reply) => Input::Reply(call, reply),
+                            Ok(reply) => {
+                                span.answered(&route, &reply);
+                                Input::Reply(call, reply)
+                            }
                             Err(failure) => Input::Failed(call, failure),
                         }
                     }),
@@ -244,11 +383,11 @@ impl<C: Clock> Compactor<C> {
             Effect::WakeAt(at) => {
                 wakes.insert(at);
             }
-            Effect::Emit(event) => around.emit(&event),
-            Effect::CacheGet(_)
+            Effect::Emit(_)
+            | Effect::CacheGet(_)
             | Effect::CachePut(..)
             | Effect::Commit(..)
-            | Effect::LookUp(..) => unreachable!("performed without the outside"),
+            | Effect::LookUp(..) => unreachable!("performed by the home"),
         }
     }
 
@@ -307,6 +446,22 @@ impl<C: Clock> Compactor<C> {
         .await
     }
 }
+
+/// Where an attempt runs and who hears of it.
+struct Way<'a, C: Clock, H> {
+    home: &'a H,
+    around: &'a dyn Surroundings,
+    control: &'a Control,
+    span: &'a Span<'a, C>,
+}
+
+impl<C: Clock, H> Clone for Way<'_, C, H> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<C: Clock, H> Copy for Way<'_, C, H> {}
 
 /// The thread is told that the attempt ended, on every way out: this one is for a future that is dropped.
 struct Lease<'a, H: Home, C: Clock> {

@@ -477,15 +477,20 @@ pub async fn window(store: &dyn ThreadStore, key: &ThreadKey) -> Result<Option<R
     let Some(state) = head.state.clone() else {
         return Ok(None);
     };
-    let records = match state.active() {
+    // Where all were taken back, one of them stands for those that are not read.
+    let any = state.knows().1.checked_sub(1).map(RecordId);
+    let records = match state.active().or(any) {
         Some(id) => store.records(key, id, id).await?,
         None => Vec::new(),
     };
+    let active = records
+        .iter()
+        .find(|record| Some(record.id) == state.active());
     let mut messages = Vec::new();
-    for (first, last) in shown(&state, records.first().map(AsRef::as_ref)) {
+    for (first, last) in shown(&state, active.map(AsRef::as_ref)) {
         messages.extend(store.messages(key, first, last).await?);
     }
-    let ledger = records.first().map(|record| record.ledger.clone());
+    let ledger = active.map(|record| record.ledger.clone());
     Ok(Some(read(
         head,
         &state,

@@ -12,6 +12,7 @@ mod decide;
 mod guard;
 mod limits;
 mod live;
+mod resumed;
 mod saved;
 mod scale;
 mod size;
@@ -152,6 +153,8 @@ pub struct Thread {
     active: Option<RecordId>,
     undone: Vec<RecordId>,
     log: Vec<HeadChange>,
+    /// Rows of the log before those.
+    log_from: u64,
     version: Version,
     fence: Fence,
     policy: Arc<Policy>,
@@ -202,6 +205,7 @@ impl Thread {
             active: None,
             undone: Vec::new(),
             log: Vec::new(),
+            log_from: 0,
             version: Version::default(),
             fence: Fence::default(),
             policy,
@@ -456,6 +460,11 @@ impl Thread {
     /// The log of heads.
     pub fn head_log(&self) -> &[HeadChange] {
         &self.log
+    }
+
+    /// How many rows the log of heads has, those that were not read included.
+    pub fn rows(&self) -> u64 {
+        self.log_from + self.log.len() as u64
     }
 
     /// What the conversation's own structure tells, at the head.

@@ -42,7 +42,7 @@ pub struct State {
     path: Vec<(NodeId, NodeId)>,
     /// Messages of the branch when its frozen part was computed.
     frozen_at: u64,
-    records: u64,
+    pub(super) records: u64,
     log: u64,
     active: Option<RecordId>,
     undone: Vec<RecordId>,
@@ -169,7 +169,7 @@ impl Thread {
             path: runs(self.branch.path()),
             frozen_at: self.frozen.seen as u64,
             records: self.records.len() as u64,
-            log: self.log.len() as u64,
+            log: self.rows(),
             active: self.active,
             undone: self.undone.clone(),
             version: self.version,
@@ -281,6 +281,7 @@ impl Thread {
         if thread.branch.len() as u64 == state.frozen_at {
             thread.freeze(src);
         }
+        thread.log_from = state.log.saturating_sub(stored.log.len() as u64);
         thread.log = stored.log;
         thread.ledger = stored.ledger;
         let from = usize::try_from(thread.ledger.messages()).unwrap_or(usize::MAX);

@@ -8,4 +8,5 @@ mod purge;
 mod reload;
 mod sqlite;
 mod support;
+mod threads;
 mod trouble;

@@ -10,4 +10,5 @@ mod replay;
 mod scenarios;
 mod shapes;
 mod simulations;
+mod telemetry;
 mod transcripts;

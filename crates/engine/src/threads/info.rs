@@ -1,0 +1,382 @@
+//! Threads as such: made, looked at, found, changed and removed.
+
+use std::sync::Arc;
+
+use conspectus_core::effect::Millis;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use super::Threads;
+use super::checkpoint::CheckpointId;
+use super::error::ThreadsError;
+use super::events::ThreadEvent;
+use super::meta::{Meta, Metadata, Origin, matches, merge};
+use super::settings::Asked;
+use crate::clock::Clock;
+use crate::store::{Head, Mark, ThreadKey, Write, Written};
+
+/// The longest name.
+const MAX_ID: usize = 64;
+
+/// A thread to make.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct CreateThread {
+    /// What the host knows of it.
+    pub metadata: Metadata,
+    /// Its title.
+    pub title: Option<Arc<str>>,
+    /// The agent whose model it runs on.
+    pub agent_name: Option<Arc<str>>,
+    /// A policy of its own: options by name, laid over the host's.
+    pub policy: Option<Value>,
+    /// One that is there already is as good.
+    pub if_exists: IfExists,
+}
+
+/// What to do when there is a thread of that name.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum IfExists {
+    /// Say so.
+    #[default]
+    Raise,
+    /// Take it.
+    DoNothing,
+}
+
+/// What to change of a thread. What is `None` stays.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct PatchThread {
+    /// Members to set; `null` takes one away.
+    pub metadata: Option<Metadata>,
+    /// Another title.
+    pub title: Option<Arc<str>>,
+    /// Another agent.
+    pub agent_name: Option<Arc<str>>,
+    /// Another policy of its own; `null`: the host's.
+    #[serde(with = "said", skip_serializing_if = "Option::is_none")]
+    pub policy: Option<Option<Value>>,
+}
+
+/// A member that is there and `null` is not one that is left out.
+mod said {
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+    use serde_json::Value;
+
+    pub(super) fn serialize<S: Serializer>(
+        value: &Option<Option<Value>>,
+        serializer: S,
+    ) -> Result<S::Ok, S::Error> {
+        value
+            .as_ref()
+            .and_then(Option::as_ref)
+            .serialize(serializer)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Option<Option<Value>>, D::Error> {
+        Option::<Value>::deserialize(deserializer).map(Some)
+    }
+}
+
+/// Which threads to list.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct ListThreads {
+    /// Only those whose metadata has these members.
+    pub metadata: Metadata,
+    /// Only those in whose title or name this stands, whatever the case.
+    pub text: Option<Arc<str>>,
+    /// Only those with this status.
+    pub status: Option<ThreadStatus>,
+    /// Only these.
+    pub ids: Option<Vec<Arc<str>>>,
+    /// In which order.
+    pub sort: SortBy,
+    /// The other way round.
+    pub descending: bool,
+    /// At most so many.
+    pub limit: u32,
+    /// Those behind this name. Only where names are the order.
+    pub after: Option<Arc<str>>,
+    /// Leaves out so many of those found first.
+    pub offset: u32,
+}
+
+impl Default for ListThreads {
+    fn default() -> Self {
+        Self {
+            metadata: Metadata::new(),
+            text: None,
+            status: None,
+            ids: None,
+            sort: SortBy::default(),
+            descending: false,
+            limit: 10,
+            after: None,
+            offset: 0,
+        }
+    }
+}
+
+impl ListThreads {
+    fn asks_for(&self, info: &ThreadInfo) -> bool {
+        let has_text = self.text.as_deref().is_none_or(|text| {
+            let text = text.to_lowercase();
+            let title = info.title.as_deref().unwrap_or_default();
+            let shown = [title, &info.thread_id];
+            shown
+                .iter()
+                .any(|shown| shown.to_lowercase().contains(&text))
+        });
+        has_text
+            && matches(&info.metadata, &self.metadata)
+            && self.status.is_none_or(|status| status == info.status)
+    }
+}
+
+/// The order of a list.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum SortBy {
+    /// By name: a page costs what is on it.
+    #[default]
+    ThreadId,
+    /// By the time when it was made. All threads are looked at.
+    CreatedAt,
+    /// By the time when it was written last. All threads are looked at.
+    UpdatedAt,
+}
+
+/// Whether something is under way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ThreadStatus {
+    /// Nothing is.
+    Idle,
+    /// A compaction is, or was when its process died.
+    Busy,
+}
+
+/// What is known of a thread without opening it.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ThreadInfo {
+    /// Its name.
+    pub thread_id: Arc<str>,
+    /// When it was made.
+    pub created_ms: Millis,
+    /// When it was written last.
+    pub updated_ms: Millis,
+    /// What the host knows of it.
+    pub metadata: Metadata,
+    /// Its title.
+    pub title: Option<Arc<str>>,
+    /// The agent whose model it runs on.
+    pub agent_name: Option<Arc<str>>,
+    /// Its own policy.
+    pub policy: Option<Value>,
+    /// Where it was branched off.
+    pub origin: Option<Origin>,
+    /// Whether something is under way.
+    pub status: ThreadStatus,
+    /// The attempt that is, or was when its process died.
+    pub compaction_in_progress: Option<Mark>,
+    /// Messages, over all branches.
+    pub messages: u64,
+    /// Compactions and prunings that were committed.
+    pub records: u64,
+    /// Its newest state; `None` before the first message.
+    pub checkpoint_id: Option<CheckpointId>,
+}
+
+impl ThreadInfo {
+    pub(crate) fn of(key: &ThreadKey, head: &Head) -> Self {
+        let meta = Meta::read(&head.meta);
+        let state = head.state.as_ref();
+        Self {
+            thread_id: key.thread.clone(),
+            created_ms: head.created_ms,
+            updated_ms: head.written_ms,
+            metadata: meta.metadata,
+            title: meta.title,
+            agent_name: meta.agent,
+            policy: meta.policy,
+            origin: meta.origin,
+            status: match head.mark {
+                Some(_) => ThreadStatus::Busy,
+                None => ThreadStatus::Idle,
+            },
+            compaction_in_progress: head.mark,
+            messages: head.nodes,
+            records: head.records,
+            checkpoint_id: state.map(|state| CheckpointId::new(state.knows().2, state.head())),
+        }
+    }
+}
+
+impl<C: Clock> Threads<C> {
+    /// Makes a thread.
+    ///
+    /// # Errors
+    /// When there is one of that name, the name is none, or its policy cannot work.
+    pub async fn create(
+        &self,
+        key: &ThreadKey,
+        create: CreateThread,
+    ) -> Result<ThreadInfo, ThreadsError> {
+        let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
+        let id = &key.thread;
+        if id.is_empty() || id.len() > MAX_ID || !id.bytes().all(is_id) {
+            let shown: String = id.chars().take(MAX_ID).collect();
+            return Err(ThreadsError::BadId(shown.into()));
+        }
+        let meta = Meta {
+            metadata: create.metadata,
+            title: create.title,
+            agent: create.agent_name,
+            policy: create.policy,
+            ..Meta::default()
+        };
+        self.settings().run(&meta, &Asked::default())?;
+        let is_new = self
+            .store()
+            .create(key, &meta.to_text(), self.now())
+            .await?;
+        if is_new {
+            self.tell(key, &ThreadEvent::Created).await?;
+        } else if create.if_exists == IfExists::Raise {
+            return Err(ThreadsError::Exists(id.clone()));
+        }
+        self.get(key).await
+    }
+
+    /// What is known of a thread.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn get(&self, key: &ThreadKey) -> Result<ThreadInfo, ThreadsError> {
+        Ok(ThreadInfo::of(key, &self.head(key).await?))
+    }
+
+    /// Removes a thread and everything of it.
+    ///
+    /// # Errors
+    /// When there is none.
+    pub async fn delete(&self, key: &ThreadKey) -> Result<(), ThreadsError> {
+        match self.store().delete(key).await? {
+            true => Ok(()),
+            false => Err(ThreadsError::NotFound(key.thread.clone())),
+        }
+    }
+
+    /// A tenant's threads.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn list(
+        &self,
+        tenant: &str,
+        list: &ListThreads,
+    ) -> Result<Vec<ThreadInfo>, ThreadsError> {
+        let (offset, limit) = (list.offset as usize, list.limit as usize);
+        let is_by_name = list.sort == SortBy::ThreadId && !list.descending;
+        let enough = if is_by_name {
+            offset + limit
+        } else {
+            usize::MAX
+        };
+        let mut found = self.found_threads(tenant, list, enough).await?;
+        match list.sort {
+            SortBy::ThreadId => {}
+            SortBy::CreatedAt => found.sort_by_key(|info| info.created_ms),
+            SortBy::UpdatedAt => found.sort_by_key(|info| info.updated_ms),
+        }
+        if list.descending {
+            found.reverse();
+        }
+        Ok(found.into_iter().skip(offset).take(limit).collect())
+    }
+
+    /// How many there are, whatever the limit.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub async fn count(&self, tenant: &str, list: &ListThreads) -> Result<u64, ThreadsError> {
+        let found = self.found_threads(tenant, list, usize::MAX).await?;
+        Ok(found.len() as u64)
+    }
+
+    /// Those that fit, by name, at most `enough`.
+    async fn found_threads(
+        &self,
+        tenant: &str,
+        list: &ListThreads,
+        enough: usize,
+    ) -> Result<Vec<ThreadInfo>, ThreadsError> {
+        const PAGE: u32 = 100;
+        let mut found = Vec::new();
+        let mut after: Arc<str> = list.after.clone().unwrap_or_else(|| "".into());
+        while found.len() < enough {
+            let names = match &list.ids {
+                Some(ids) => {
+                    let mut ids = ids.clone();
+                    ids.sort();
+                    ids.retain(|id| *id > after);
+                    ids
+                }
+                None => self.store().list(tenant, &after, PAGE).await?,
+            };
+            let Some(last) = names.last() else {
+                break;
+            };
+            after = last.clone();
+            for name in names {
+                let key = ThreadKey::new(tenant, &name);
+                // It may be gone by now.
+                if let Some(head) = self.store().head(&key).await? {
+                    let info = ThreadInfo::of(&key, &head);
+                    found.extend(Some(info).filter(|info| list.asks_for(info)));
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Changes what is kept with a thread. Messages are never changed.
+    ///
+    /// # Errors
+    /// When there is no such thread, or its policy would not work.
+    pub async fn patch(
+        &self,
+        key: &ThreadKey,
+        patch: PatchThread,
+    ) -> Result<ThreadInfo, ThreadsError> {
+        for _ in 0..Self::TRIES {
+            let head = self.head(key).await?;
+            let mut meta = Meta::read(&head.meta);
+            if let Some(changes) = &patch.metadata {
+                merge(&mut meta.metadata, changes);
+            }
+            meta.title = patch.title.clone().or(meta.title);
+            meta.agent = patch.agent_name.clone().or(meta.agent);
+            if let Some(policy) = &patch.policy {
+                meta.policy.clone_from(policy);
+            }
+            self.settings().run(&meta, &Asked::default())?;
+            let write = Write {
+                revision: head.revision,
+                meta: Some(meta.to_text()),
+                events: vec![ThreadEvent::Patched.to_text()],
+                now: self.now(),
+                ..Write::default()
+            };
+            if let Written::Done(_) = self.write(key, write).await? {
+                return self.get(key).await;
+            }
+        }
+        Err(ThreadsError::Contended)
+    }
+}

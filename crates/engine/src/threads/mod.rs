@@ -1,0 +1,143 @@
+//! Everything that can be done with stored threads, once: for the service, the command line, the proxy and the agent.
+//!
+//! [`Threads`] knows no HTTP, no runtime and no SQL. Its ports are the [`ThreadStore`], the [`Compactor`] and its
+//! [`Clock`]. One file is one thing that can be done:
+//!
+//! | to | call |
+//! |---|---|
+//! | make, look at, find, change, remove threads | [`create`](Threads::create), [`get`](Threads::get), [`list`](Threads::list), [`patch`](Threads::patch), [`delete`](Threads::delete) |
+//! | add messages, keep one for good | [`append`](Threads::append), [`pin`](Threads::pin) |
+//! | read a state, and those before it | [`state`](Threads::state), [`history`](Threads::history) |
+//! | show people everything | [`visible`](Threads::visible) |
+//! | know what the model would be sent | [`request`](Threads::request) |
+//! | compact, or see what that would do | [`compact`](Threads::compact), [`apply`](Threads::apply) |
+//! | take back, put back, branch off | [`undo`](Threads::undo), [`redo`](Threads::redo), [`branch`](Threads::branch), [`rewind`](Threads::rewind) |
+//! | find what was folded | [`recall`](Threads::recall) |
+//! | know where a thread stands | [`status`](Threads::status), [`log`](Threads::log), [`events`](Threads::events), [`subscribe`](Threads::subscribe) |
+//! | carry it elsewhere | [`export`](Threads::export), [`import`](Threads::import) |
+//! | take something out for good | [`purge`](Threads::purge), [`expire`](Threads::expire) |
+//!
+//! Whatever changes a thread is one write, compared with the revision that was read, and tried again where somebody else
+//! was faster. Times in threads are the clock's, so it must show milliseconds since 1970 and agree between processes
+//! that share a store.
+
+mod append;
+mod branch;
+mod checkpoint;
+mod compact;
+mod error;
+mod events;
+mod export;
+mod home;
+mod info;
+mod json;
+mod lease;
+mod log;
+mod message;
+mod meta;
+mod moves;
+mod open;
+mod outdated;
+mod overlay;
+mod pin;
+mod preview;
+mod purge;
+mod recall;
+mod request;
+mod settings;
+mod shelf;
+mod state;
+mod status;
+mod values;
+mod visible;
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use conspectus_core::effect::Millis;
+
+pub use append::{Append, Appended};
+pub use checkpoint::CheckpointId;
+pub use compact::{CompactThread, Compacted};
+pub use error::ThreadsError;
+pub use events::{Subscription, ThreadEvent, Told};
+pub use info::{
+    CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
+};
+pub use json::Json;
+pub use log::LogEntry;
+pub use meta::{LastAttempt, Metadata, Origin};
+pub use moves::{Moved, Place};
+pub use outdated::{About, Later};
+pub use purge::{Purge, Purged};
+pub use recall::{Recall, Recalled};
+pub use request::Request;
+pub use settings::{RunModel, Settings};
+pub use state::{Cause, ThreadState};
+pub use status::{BreakerReport, BudgetReport, NextTrigger, ThreadStatusReport, WindowReport};
+pub use values::Values;
+pub use visible::{Fold, Page, Visible, VisibleMessage};
+
+use crate::clock::Clock;
+use crate::compactor::Compactor;
+use crate::store::ThreadStore;
+use events::Bells;
+
+/// Threads in a store.
+pub struct Threads<C> {
+    store: Arc<dyn ThreadStore>,
+    compactor: Arc<Compactor<C>>,
+    settings: Settings,
+    bells: Arc<Bells>,
+    /// Leases asked for so far: each has a holder of its own.
+    leases: AtomicU64,
+}
+
+impl<C: Clock> Threads<C> {
+    /// How often a write is made again because somebody else was faster.
+    const TRIES: u32 = 50;
+
+    /// Threads in this store. The compactor's models carry the names of [`Settings::models`].
+    pub fn new(
+        store: Arc<dyn ThreadStore>,
+        compactor: Arc<Compactor<C>>,
+        settings: Settings,
+    ) -> Self {
+        Self {
+            store,
+            compactor,
+            settings,
+            bells: Arc::default(),
+            leases: AtomicU64::new(0),
+        }
+    }
+
+    /// What they run with.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// What runs attempts.
+    pub fn compactor(&self) -> &Arc<Compactor<C>> {
+        &self.compactor
+    }
+
+    /// The time.
+    pub fn now(&self) -> Millis {
+        self.compactor.clock().now()
+    }
+
+    pub(crate) fn store(&self) -> &dyn ThreadStore {
+        self.store.as_ref()
+    }
+
+    pub(crate) fn bells(&self) -> &Arc<Bells> {
+        &self.bells
+    }
+
+    /// A name for a lease that nobody else has.
+    pub(crate) fn holder(&self) -> String {
+        let nth = self.leases.fetch_add(1, Ordering::Relaxed);
+        format!("{}/{nth}", self.settings.instance)
+    }
+}

@@ -1,0 +1,41 @@
+//! Messages that are kept for good.
+
+use std::sync::Arc;
+
+use super::Threads;
+use super::error::ThreadsError;
+use super::open::Much;
+use super::settings::Asked;
+use crate::clock::Clock;
+use crate::store::{ThreadKey, Write, Written};
+
+impl<C: Clock> Threads<C> {
+    /// No compaction folds this message from now on. One that is under way and would fold it ends in a conflict. A
+    /// message that is folded already stays so until that compaction is taken back.
+    ///
+    /// # Errors
+    /// When there is no such thread or message.
+    pub async fn pin(&self, key: &ThreadKey, id: &str) -> Result<(), ThreadsError> {
+        let none = || ThreadsError::NoMessage(id.into());
+        for _ in 0..Self::TRIES {
+            let mut opened = self.open(key, Much::Window, &Asked::default()).await?;
+            if opened.shelf.find(id).is_none() {
+                opened = self.open(key, Much::Whole, &Asked::default()).await?;
+            }
+            let node = opened.shelf.find(id).ok_or_else(none)?;
+            opened.thread.pin(node);
+            let known = opened.thread.known(node).ok_or_else(none)?;
+            let write = Write {
+                revision: opened.head.revision,
+                changed: vec![(node, known)],
+                state: Some(Arc::new(opened.thread.state())),
+                now: self.now(),
+                ..Write::default()
+            };
+            if let Written::Done(_) = self.write(key, write).await? {
+                return Ok(());
+            }
+        }
+        Err(ThreadsError::Contended)
+    }
+}

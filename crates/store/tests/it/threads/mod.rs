@@ -1,0 +1,9 @@
+//! What can be done with stored threads, in every store.
+
+mod compacting;
+mod crashing;
+mod faulty;
+mod messages;
+mod moving;
+mod recalling;
+mod world;
