@@ -55,7 +55,10 @@ impl Place {
                 Box::new(SqliteStore::open_with(path, options).expect("opened"))
             }
             Self::Server(config) => {
-                let options = PostgresOptions { failpoint };
+                let options = PostgresOptions {
+                    failpoint,
+                    ..PostgresOptions::default()
+                };
                 let connected = now(PostgresStore::connect_with(config, options));
                 Box::new(connected.expect("connected"))
             }

@@ -35,7 +35,9 @@ pub(crate) fn everywhere(test: impl Fn(World)) {
     let sqlite = SqliteStore::open(folder.path().join("threads.db")).expect("opened");
     test(World::new(Faulty::new(Arc::new(sqlite))));
     if let Some(database) = Database::new() {
-        test(World::new(Faulty::new(Arc::new(database.open()))));
+        test(World::new(Faulty::new(Arc::new(
+            database.open_in_virtual_time(),
+        ))));
     }
 }
 
