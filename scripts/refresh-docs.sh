@@ -3,6 +3,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 CONSPECTUS_UPDATE_DOCS=1 cargo test --quiet -p conspectus-cli --test it docs
+CONSPECTUS_UPDATE_DOCS=1 cargo test --quiet -p conspectus-cli --features threads --test it threads::docs
 CONSPECTUS_UPDATE_DOCS=1 cargo test --quiet -p conspectus-core --lib losses
 cargo run --quiet -- plan examples/conversations/openai.json --json | python3 scripts/picture.py > docs/picture.svg.new
 mv docs/picture.svg.new docs/picture.svg

@@ -1,5 +1,8 @@
 //! What can be typed. Nothing is done here; [`crate::job`] turns it into what is to be done.
 
+mod threads;
+
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args as ClapArgs, Parser, Subcommand, ValueEnum};
@@ -8,6 +11,11 @@ use conspectus::core::policy::{KeepOption, OnFailure, Preset, Strategy};
 use conspectus_config::{
     TriggerArg, parse_keep, parse_on_failure, parse_preset, parse_strategy, parse_trigger,
 };
+
+pub(crate) use threads::{
+    CommonArgs, FromFile, OfThread, PlaceArgs, RecallArgs, ThreadArgs, ThreadCommand,
+};
+use threads::{RECALL_EXAMPLES, THREAD_EXAMPLES, THREADS};
 
 const SIZES: &str = "\
 A trigger: sizes joined by commas must all be reached; of several --trigger any one is enough.
@@ -23,9 +31,9 @@ Exit codes:
     0  done; also when there was nothing to do, which is then said
     2  wrong usage
     3  configuration error
-    4  an input cannot be read
+    4  an input cannot be read; a thread, store or service is not there
     5  an output cannot be written
-    6  a compaction failed or was rejected
+    6  a compaction failed or was rejected; a thread cannot be changed as it stands
   130  stopped by Ctrl-C
 With several files the others are still done, and the highest code wins.";
 
@@ -59,6 +67,8 @@ Examples:
       the report goes to standard error
   conspectus compact chat.json --model gpt-5-mini --fallback claude-haiku-4-5 --focus \"the failing test\"
       a summary by a model; the keys are in OPENAI_API_KEY and ANTHROPIC_API_KEY
+  conspectus compact --thread demo
+      a thread in the user's own store; --store and --server name others
   conspectus compact chat.json --model qwen3 --base-url http://127.0.0.1:8080/v1
       by a model on this machine, without a key";
 
@@ -84,6 +94,14 @@ Examples:
   conspectus config check config.yaml --max-context 128000
       what it comes to in numbers; exit code 3 if it cannot work
   conspectus config schema > config.schema.json";
+
+const SERVE_EXAMPLES: &str = "\
+Examples:
+  conspectus serve
+      on http://127.0.0.1:7437, for this machine only, in a file of the user's own
+  conspectus serve --config config.yaml --store postgres://db/threads --listen 0.0.0.0:7437 --tokens tokens.txt
+  conspectus serve --listen 127.0.0.1:0 --store memory
+      on a free port, which the first line of the output names; forgotten at the end";
 
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
@@ -122,6 +140,18 @@ pub(crate) enum Command {
     /// Show what would go and stay, and why, a line a unit
     #[command(after_help = format!("{SIZES}\n\n{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
     Plan(LookArgs),
+    /// Find again what was said in a thread, whatever was compacted
+    #[command(after_help = format!("{THREADS}\n\n{RECALL_EXAMPLES}\n\n{EXIT_CODES}"))]
+    Recall(RecallArgs),
+    /// List, show and change threads in a store or behind a service
+    #[command(
+        after_help = format!("{THREADS}\n\n{THREAD_EXAMPLES}\n\n{EXIT_CODES}"),
+        disable_help_subcommand = true
+    )]
+    Thread(ThreadArgs),
+    /// Keep threads and compact them over HTTP
+    #[command(after_help = SERVE_EXAMPLES)]
+    Serve(ServeArgs),
     /// Check a configuration file, or print one to begin with
     #[command(after_help = CONFIG_EXAMPLES, disable_help_subcommand = true)]
     Config(ConfigArgs),
@@ -147,6 +177,27 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this directory instead
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// `serve`.
+#[derive(Debug, ClapArgs)]
+#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "nobody is served"))]
+pub(crate) struct ServeArgs {
+    /// A YAML file with sections server:, models: and summarization:, else what CONSPECTUS_CONFIG names
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Address and port [default: 127.0.0.1:7437]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// sqlite:PATH, postgres://… or memory [default: a file of the user's own]
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+
+    /// The file with the digests of tokens; needed beyond this machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tokens: Option<PathBuf>,
 }
 
 /// `config`.
@@ -193,9 +244,24 @@ pub(crate) struct CheckArgs {
 
 /// `compact`.
 #[derive(Debug, ClapArgs)]
+#[command(mut_arg("inputs", |files| files.required_unless_present("thread")))]
 pub(crate) struct CompactArgs {
     #[command(flatten)]
     pub(crate) read: ReadArgs,
+
+    /// Instead of a file this thread, where it lives
+    #[arg(
+        long,
+        value_name = "ID",
+        help_heading = "Thread",
+        conflicts_with_all = [
+            "inputs", "latest", "format", "lenient", "out", "to", "overwrite", "quiet", "fallback"
+        ]
+    )]
+    pub(crate) thread: Option<String>,
+
+    #[command(flatten)]
+    pub(crate) place: PlaceArgs,
 
     /// File, directory, or - for standard output [default: x.json -> x.compacted.json]
     #[arg(long, short, value_name = "PATH", help_heading = "Output")]
@@ -214,7 +280,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) overwrite: bool,
 
-    /// Do everything but write and ask models
+    /// Do everything but write and ask models; of a thread make a preview, for thread apply
     #[arg(long, short = 'n', help_heading = "Output")]
     pub(crate) dry_run: bool,
 
@@ -228,6 +294,14 @@ pub(crate) struct CompactArgs {
 
     #[command(flatten)]
     pub(crate) summary: SummaryArgs,
+
+    /// Whatever the triggers of the configuration say
+    #[arg(long, help_heading = "Policy", conflicts_with_all = ["trigger", "if_due"])]
+    pub(crate) force: bool,
+
+    /// Only if a trigger is reached; of a thread its own or the service's
+    #[arg(long, help_heading = "Policy")]
+    pub(crate) if_due: bool,
 
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
@@ -364,7 +438,7 @@ pub(crate) enum Program {
 }
 
 /// When, what stays, and how: over the configuration file where there is one.
-#[derive(Debug, ClapArgs)]
+#[derive(Debug, Default, ClapArgs)]
 #[command(next_help_heading = "Policy")]
 pub(crate) struct PolicyArgs {
     /// A YAML file with a section summarization:, else what CONSPECTUS_CONFIG names

@@ -97,12 +97,44 @@ pub(crate) struct PolicyJob {
     /// Why the options cannot work without a window; a session may name a model that has one.
     unresolved: Option<String>,
     below_keep: bool,
+    /// Whether a trigger has to be reached, where that was said; else the options decide.
+    only_if_triggered: Option<bool>,
     /// Nothing says whether compaction is on, so the command does.
     enable: bool,
     /// What its owner should be told. More may come with each session.
     pub(crate) warnings: RefCell<Vec<String>>,
     /// What is usually done differently.
     pub(crate) advice: Vec<String>,
+}
+
+#[cfg(feature = "threads")]
+impl PolicyJob {
+    /// The configuration.
+    pub(crate) fn config(&self) -> &Config {
+        &self.config
+    }
+
+    /// What one call of a model may take.
+    pub(crate) fn call_timeout_ms(&self) -> u64 {
+        const USUAL: u64 = 120_000;
+        let resolved = self.config.resolve(&self.model);
+        resolved.map_or(USUAL, |r| r.policy.summary.call_timeout_ms)
+    }
+
+    /// What threads of a store run with.
+    pub(crate) fn thread_settings(
+        &self,
+        instance: String,
+        listed: Vec<conspectus::threads::RunModel>,
+    ) -> conspectus::threads::Settings {
+        let mut settings = conspectus::threads::Settings::new(instance);
+        settings.options = self.config.options().clone();
+        if self.enable {
+            settings.options.enabled.get_or_insert(true);
+        }
+        settings.models = listed;
+        settings
+    }
 }
 
 impl PolicyJob {
@@ -131,6 +163,7 @@ impl PolicyJob {
         let mut request = CompactRequest::command(options);
         request.model = model;
         request.manual.below_keep = self.below_keep;
+        request.only_if_triggered = self.only_if_triggered.unwrap_or(request.only_if_triggered);
         request.enable = self.enable;
         Ok(request)
     }
@@ -155,8 +188,19 @@ impl PolicyJob {
 }
 
 pub(crate) fn compact(args: CompactArgs) -> Result<CompactJob, Fail> {
+    if let Some(flag) = args.place.said() {
+        let why = "says where threads are; name one with --thread";
+        return Err(Fail::about(Exit::Usage, flag, why));
+    }
     let summary = args.summary;
-    let policy = policy(args.policy, summary.model.as_deref(), &summary)?;
+    let policy = PolicyJob {
+        only_if_triggered: match (args.force, args.if_due) {
+            (true, _) => Some(false),
+            (_, true) => Some(true),
+            _ => None,
+        },
+        ..policy(args.policy, summary.model.as_deref(), &summary)?
+    };
     let asking = Asking::prepare(&policy.config, &summary)?;
     policy.warnings.borrow_mut().extend(asking.warning());
     let (inputs, read) = inputs(&args.read)?;
@@ -214,7 +258,15 @@ fn inputs(args: &ReadArgs) -> Result<(Inputs, OpenOptions), Fail> {
     Ok((expand(paths)?, read))
 }
 
-fn policy(args: PolicyArgs, model: Option<&str>, summary: &SummaryArgs) -> Result<PolicyJob, Fail> {
+/// The policy of flags, environment and file.
+///
+/// # Errors
+/// When they cannot be meant, or cannot work.
+pub(crate) fn policy(
+    args: PolicyArgs,
+    model: Option<&str>,
+    summary: &SummaryArgs,
+) -> Result<PolicyJob, Fail> {
     let file = args.config.or_else(named_file);
     let config = load(file.as_deref())?;
     let flags = Overrides {
@@ -243,6 +295,7 @@ fn policy(args: PolicyArgs, model: Option<&str>, summary: &SummaryArgs) -> Resul
         is_model_said,
         unresolved: None,
         below_keep: args.below_keep,
+        only_if_triggered: None,
         enable: is_bare,
         warnings: RefCell::default(),
         advice: Vec::new(),

@@ -25,8 +25,18 @@ mod plan;
 mod read;
 mod report;
 mod round;
+#[cfg(feature = "serve")]
+mod serving;
+#[cfg(not(feature = "serve"))]
+#[path = "serving_nobody.rs"]
+mod serving;
 mod show;
 mod target;
+#[cfg(feature = "threads")]
+mod threads;
+#[cfg(not(feature = "threads"))]
+#[path = "threads_nobody.rs"]
+mod threads;
 mod ui;
 
 use std::process::ExitCode;
@@ -40,9 +50,13 @@ fn main() -> ExitCode {
     fail::quiet_panics();
     let args = Args::parse();
     let done = match args.command {
+        Command::Compact(args) if args.thread.is_some() => threads::compact(args),
+        Command::Recall(args) => threads::recall(args),
+        Command::Thread(args) => threads::run(args.what),
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
+        Command::Serve(args) => serving::run(&args),
         Command::Config(args) => check::run(args.what),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man(args) => pages::man(&args),

@@ -106,7 +106,8 @@ fn is_something_else(error: &ReadError) -> bool {
 /// One byte more than can be read is enough to know: a device may never end.
 const ENOUGH: u64 = ReadError::MAX_BYTES + 1;
 
-fn bytes_of(input: &Input) -> std::io::Result<(Vec<u8>, u64)> {
+/// All of it, and when it was written.
+pub(crate) fn bytes_of(input: &Input) -> std::io::Result<(Vec<u8>, u64)> {
     let mut bytes = Vec::new();
     let time = match input {
         Input::Stdin => {

@@ -12,6 +12,7 @@ use crate::flags::{Overrides, TriggerArg, any_of};
 use crate::models::{self, MODELS, Model, Models};
 use crate::place::{Places, SECTION};
 use crate::section::{self, OPTIONS};
+use crate::server::{self, SERVER, Server};
 use crate::suggest::is_near;
 use crate::value::{one_of, wrong};
 use crate::yaml::{self, Entry, Value};
@@ -22,6 +23,7 @@ pub struct Config {
     options: Options,
     places: Places,
     models: Vec<Model>,
+    server: Server,
     warnings: Vec<ConfigWarning>,
 }
 
@@ -65,8 +67,8 @@ impl Config {
                 Config {
                     options: section.options,
                     places: section.places,
-                    models: Vec::new(),
                     warnings: section.warnings,
+                    ..Config::default()
                 }
             }
             None => Config {
@@ -78,6 +80,9 @@ impl Config {
             let Models { all, warnings } = models::read(&file, list, config.options.preset)?;
             config.models = all;
             config.warnings.extend(warnings);
+        }
+        if let Some(entry) = only(&file, entries, SERVER)? {
+            config.server = server::read(&file, entry)?;
         }
         Ok(config)
     }
@@ -186,6 +191,11 @@ impl Config {
     /// The file's list of models.
     pub fn models(&self) -> &[Model] {
         &self.models
+    }
+
+    /// The file's section for the HTTP service.
+    pub fn server(&self) -> &Server {
+        &self.server
     }
 
     /// Adds what is known of the list's models from elsewhere, such as a catalog. `complete` is told what the file

@@ -16,7 +16,8 @@
 //! ```
 //!
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
-//! a file, our own defaults hold. The list `models:` says which models there are. Other sections of the file
+//! a file, our own defaults hold. The list `models:` says which models there are,
+//! `server:` what the HTTP service needs. Other sections of the file
 //! belong to others and are passed over. See `docs/configuration.md` for every option.
 //!
 //! | to | take |
@@ -24,6 +25,7 @@
 //! | read a file, with variables and flags over it | [`Config::load`], [`Config::with_environment`], [`Config::with_overrides`] |
 //! | get the numbers that decide | [`Config::resolve`], with warnings and who said what in [`ResolvedConfig`] |
 //! | know the models of the file | [`Config::models`], [`Model`] |
+//! | know how the service is to run | [`Config::server`], [`Server`] |
 //! | say what is usually done differently | [`Advice`] |
 //! | give a file to begin with, or its JSON Schema | [`example`](example()), [`schema`](schema()) |
 //!
@@ -41,6 +43,7 @@ mod reader;
 mod redact;
 mod schema;
 mod section;
+mod server;
 mod sizes;
 mod suggest;
 mod value;
@@ -57,3 +60,4 @@ pub use flags::{
 };
 pub use models::{Model, Prices, Secret};
 pub use schema::schema;
+pub use server::Server;

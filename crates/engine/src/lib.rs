@@ -132,6 +132,8 @@
 //! | what a compaction costs and saves | [`Economics`] |
 //! | how an attempt under way is stopped | [`Control`] |
 //! | how a thread is shared with an attempt | [`Home`], [`Shared`] |
+//! | what can be done with threads in a store | [`threads`], [`store`] |
+//! | who is told of compactions | [`telemetry`] |
 //! | which files can be opened | [`Format`], [`wire`] |
 
 pub mod catalog;

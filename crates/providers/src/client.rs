@@ -64,6 +64,22 @@ pub(crate) fn client(
     })
 }
 
+/// A client for another server of the host's, such as one that keeps its threads: no redirect is followed, TLS by ring,
+/// connections within the usual time. `is_straight`: past every proxy. Nothing else is limited.
+///
+/// # Errors
+/// When the URL is none, or the system has no certificates to trust.
+pub fn http_client(url: &str, is_straight: bool) -> Result<Client, BuildError> {
+    let mut endpoint = Endpoint::new(url, "");
+    if is_straight {
+        endpoint.proxy = Proxy::None;
+    }
+    let url = Url::parse(url).map_err(|why| BuildError::BaseUrl {
+        why: why.to_string(),
+    })?;
+    client(&endpoint, &url, HeaderMap::new())
+}
+
 /// Names ring as the cryptography of this process, unless the host has chosen already.
 fn use_ring() {
     static ONCE: Once = Once::new();

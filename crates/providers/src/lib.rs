@@ -40,6 +40,7 @@ mod stream;
 mod transport;
 
 pub use anthropic::AnthropicMessages;
+pub use client::http_client;
 pub use clock::TokioClock;
 pub use endpoint::{Auth, Endpoint, OutputCap, Proxy, Timeouts};
 pub use error::BuildError;

@@ -8,6 +8,7 @@
 //! | what happens when a store or a process fails | [`faults`], and [`simulate`]: a crash between any two steps, in virtual time |
 //! | an async driver | [`executor`]: one thread, virtual time; [`model::ScriptedChat`] is the scripted model behind the port |
 //! | a model over HTTP | [`server`]: answers as scripted, stalls, drops and all, and keeps what it was asked |
+//! | a server | [`client`]: says anything, also what no HTTP client would |
 //! | against real data | [`shared`]: where it lies, if it is there |
 //!
 //! Nothing here has a clock or randomness of its own ([`clock`], [`rng`]): the same seed gives the same bytes.
@@ -22,6 +23,7 @@
 //! ```
 
 pub mod campaign;
+pub mod client;
 pub mod clock;
 pub mod executor;
 pub mod faults;

@@ -89,4 +89,5 @@ pub use convert::Target;
 pub use document::{Document, OpenOptions, RenderContext};
 pub use error::{Fault, ReadError, WriteError};
 pub use format::{Format, UnknownFormatName};
+pub use time::iso_time;
 pub use usage::{anthropic_usage, openai_usage};

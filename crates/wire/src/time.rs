@@ -1,7 +1,7 @@
 //! Times as session files and HTTP write them.
 
 /// Milliseconds since 1970 as ISO 8601 in UTC, `2026-11-30T12:22:00.000Z`.
-pub(crate) fn iso_time(ms: u64) -> String {
+pub fn iso_time(ms: u64) -> String {
     let (seconds, ms) = (ms / 1000, ms % 1000);
     let (days, second) = (seconds / 86_400, seconds % 86_400);
     let (year, month, day) = civil(days);

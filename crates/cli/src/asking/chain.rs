@@ -37,7 +37,7 @@ pub(super) struct Named {
 }
 
 impl Link {
-    fn of_list(model: &Model, environment: &Environment) -> Self {
+    pub(super) fn of_list(model: &Model, environment: &Environment) -> Self {
         Self {
             name: model.name.clone(),
             profile: model.profile(),

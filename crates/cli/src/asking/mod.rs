@@ -29,7 +29,7 @@ use tokio::runtime::Runtime;
 
 use self::chain::{Link, Named, named};
 use self::place::{Api, Environment, Flags, Place};
-use self::stop::Stop;
+pub(crate) use self::stop::Stop;
 use self::watch::{Watch, Watched};
 use crate::args::{Provider, SummaryArgs};
 use crate::asked::{Ahead, Asked, Estimate, UsedLine};
@@ -43,6 +43,82 @@ const INSTRUCTION_TOKENS: u64 = 700;
 const SPARE: u64 = 5;
 /// How often the terminal is told.
 const TICK: Duration = Duration::from_millis(250);
+
+/// The models of the list, for a service: each as conversations may name it, in the list's order. One that could not be
+/// made is a failed call.
+#[cfg(feature = "threads")]
+pub(crate) fn served(
+    config: &Config,
+    timeout_ms: u64,
+) -> (Models, Vec<conspectus::threads::RunModel>) {
+    let environment = Environment::of_process();
+    let links = config.models().iter();
+    made(
+        links.map(|model| Link::of_list(model, &environment)),
+        config,
+        timeout_ms,
+    )
+}
+
+/// Models as threads know them, by name.
+#[cfg(feature = "threads")]
+fn made(
+    links: impl Iterator<Item = Link>,
+    config: &Config,
+    timeout_ms: u64,
+) -> (Models, Vec<conspectus::threads::RunModel>) {
+    let (mut models, mut listed) = (Models::new(), Vec::<conspectus::threads::RunModel>::new());
+    for link in links {
+        if listed.iter().any(|model| model.name == link.name) {
+            continue;
+        }
+        let made = link.place.as_ref().map_err(Clone::clone).and_then(|place| {
+            place
+                .make(timeout_ms)
+                .map_err(|why| Arc::<str>::from(why.to_string()))
+        });
+        models = models.with(link.name.clone(), made);
+        let endpoint = link.place.as_ref().map_or("", Place::shown);
+        listed.push(conspectus::threads::RunModel {
+            name: link.name.clone(),
+            route: link.route(config.options()),
+            endpoint: endpoint.into(),
+            profile: link.profile,
+        });
+    }
+    (models, listed)
+}
+
+/// The models of threads: those of the list, and without a list those that flags name.
+///
+/// # Errors
+/// A name that leads nowhere; flags without a model that they could be about.
+#[cfg(feature = "threads")]
+pub(crate) fn threaded(
+    config: &Config,
+    args: &SummaryArgs,
+    timeout_ms: u64,
+) -> Result<(Models, Vec<conspectus::threads::RunModel>), Fail> {
+    let asking = Asking::prepare(config, args)?;
+    if !config.models().is_empty() {
+        return Ok(served(config, timeout_ms));
+    }
+    let named = asking.named;
+    // With the digest it only says the window.
+    let of_window = args.model.as_deref().map(|name| Link {
+        name: name.into(),
+        profile: conspectus::catalog::profile(name, None),
+        place: Err("the digest asks no model".into()),
+        is_run: false,
+    });
+    // The first is the one that threads run on unless told.
+    let links = named.run.or(of_window).into_iter().chain(named.first);
+    let links = links.map(|link| Link {
+        is_run: false,
+        ..link
+    });
+    Ok(made(links, config, timeout_ms))
+}
 
 /// Asks models for summaries.
 pub(crate) struct Asking {

@@ -9,17 +9,17 @@ use crate::fail::Exit;
 
 /// What Ctrl-C stops.
 #[derive(Default)]
-pub(super) struct Stop(Mutex<Option<Control>>);
+pub(crate) struct Stop(Mutex<Option<Control>>);
 
 impl Stop {
     /// Until the answer is dropped, this attempt is what is stopped.
-    pub(super) fn while_running(&self, control: &Control) -> Running<'_> {
+    pub(crate) fn while_running(&self, control: &Control) -> Running<'_> {
         self.set(Some(control.clone()));
         Running(self)
     }
 
     /// Listens for as long as the program lives.
-    pub(super) async fn listen(self: Arc<Self>) {
+    pub(crate) async fn listen(self: Arc<Self>) {
         while tokio::signal::ctrl_c().await.is_ok() {
             // A second one is meant for the program.
             match self.take() {
@@ -39,7 +39,7 @@ impl Stop {
 }
 
 /// An attempt that can be stopped.
-pub(super) struct Running<'s>(&'s Stop);
+pub(crate) struct Running<'s>(&'s Stop);
 
 impl Drop for Running<'_> {
     fn drop(&mut self) {

@@ -271,7 +271,12 @@ fn summary(out: &mut String, one: &ConversationResult, style: Style) {
         _ => "written by a model".to_owned(),
     };
     let _ = writeln!(out, "summary, {}, {by}:", count(summary.tokens, "token"));
-    let text = plain_lines(&summary.text);
+    summary_lines(out, &summary.text, style);
+}
+
+/// How a summary begins.
+pub(crate) fn summary_lines(out: &mut String, text: &str, style: Style) {
+    let text = plain_lines(text);
     let lines: Vec<&str> = text
         .lines()
         .filter(|line| !line.trim().is_empty())

@@ -10,6 +10,8 @@ mod table;
 
 #[cfg(feature = "models")]
 pub(crate) use asked::ahead;
+#[cfg(feature = "threads")]
+pub(crate) use compact::summary_lines;
 pub(crate) use compact::{file, skipped};
 pub(crate) use inspect::inspection;
 pub(crate) use numbers::{numbers, said_by};

@@ -12,17 +12,18 @@ const CLOSE: &str = "```\n";
 
 #[test]
 fn the_runs_are_real() {
-    check("docs/cli.md");
-    check("README.md");
-    check("docs/cost.md");
+    for document in ["docs/cli.md", "README.md", "docs/cost.md"] {
+        check(document, |text| run_again(text, OPEN, str::to_owned));
+    }
 }
 
-fn check(document: &str) {
+/// Compares a document with itself after its runs, or writes it.
+pub(crate) fn check(document: &str, again: impl FnOnce(&str) -> String) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .join(document);
     let text = fs::read_to_string(&path).expect("the document");
-    let now = run_again(&text);
+    let now = again(&text);
     if std::env::var_os("CONSPECTUS_UPDATE_DOCS").is_some() {
         fs::write(&path, now).expect("written");
         return;
@@ -34,22 +35,22 @@ fn check(document: &str) {
     );
 }
 
-/// The document with every run made again, in a directory with the examples.
-fn run_again(text: &str) -> String {
+/// The document with every run of the blocks that begin with `open` made again, in a directory with the examples.
+pub(crate) fn run_again(text: &str, open: &str, steady: impl Fn(&str) -> String) -> String {
     let place = Place::with(&EXAMPLES.map(|(name, _)| name));
     let mut out = String::new();
     let mut rest = text;
     let mut runs = 0;
-    while let Some((before, after)) = rest.split_once(OPEN) {
+    while let Some((before, after)) = rest.split_once(open) {
         let (block, after) = after.split_once(CLOSE).expect("a block that ends");
-        out.extend([before, OPEN]);
+        out.extend([before, open]);
         for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
             out.push_str(&format!("$ {command}\n"));
             let mut words = command.split_whitespace();
             assert_eq!(words.next(), Some("conspectus"));
             let words: Vec<&str> = words.collect();
             let ran: Ran = place.run(&words);
-            out.push_str(&ran.out);
+            out.push_str(&steady(&ran.out));
             out.push_str(&ran.err);
             if ran.code != 0 {
                 out.push_str(&format!("(exit code {})\n", ran.code));

@@ -19,4 +19,10 @@ mod outputs;
 mod pages;
 mod plan;
 mod redact;
+#[cfg(feature = "serve")]
+mod serve;
 mod support;
+#[cfg(feature = "threads")]
+mod threads;
+#[cfg(not(feature = "threads"))]
+mod unthreaded;

@@ -14,7 +14,8 @@ use serde_json::{Map, Value, json};
 
 use crate::models::MODELS;
 use crate::place::SECTION;
-use rows::{Kind, MODEL_ROWS, Row, SECTION_ROWS};
+use crate::server::SERVER;
+use rows::{Kind, MODEL_ROWS, Row, SECTION_ROWS, SERVER_ROWS};
 
 /// The JSON Schema of the file, draft 2020-12, with a line end.
 pub fn schema() -> String {
@@ -30,6 +31,9 @@ pub fn schema() -> String {
     section["type"] = json!(["object", "null"]);
     let mut model = map(MODEL_ROWS, false);
     model["required"] = json!(["name"]);
+    let mut server = map(SERVER_ROWS, true);
+    server["description"] = "How conspectus serve runs.".into();
+    server["type"] = json!(["object", "null"]);
     let root = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Conspectus configuration",
@@ -42,6 +46,7 @@ pub fn schema() -> String {
                 "items": model,
                 "description": "The models there are. Fields of other programs are passed over.",
             },
+            SERVER: server,
         },
         "$defs": {"size": size(1), "kept": size(0)},
     });

@@ -338,3 +338,56 @@ pub(super) const PRICE_ROWS: &[Row] = &[
     ),
     ("cache_write", Kind::Price, "Of what is put into the cache."),
 ];
+
+pub(super) const SERVER_ROWS: &[Row] = &[
+    (
+        "listen",
+        Kind::TextOrNull,
+        "Address and port; beyond the loopback tokens are needed.",
+    ),
+    (
+        "store",
+        Kind::TextOrNull,
+        "sqlite:PATH, postgres://…, memory, or $NAME of the variable that holds one.",
+    ),
+    (
+        "tokens",
+        Kind::TextOrNull,
+        "The file with the digests of tokens and their tenants.",
+    ),
+    (
+        "hosts",
+        Kind::Texts,
+        "Names that the server is reached under beside the loopback's, without port.",
+    ),
+    (
+        "origins",
+        Kind::Texts,
+        "Origins of web pages that may ask, such as https://chat.example.com.",
+    ),
+    (
+        "max_body_bytes",
+        Kind::WholeOrNull(1),
+        "The largest body of a request.",
+    ),
+    (
+        "max_page",
+        Kind::WholeOrNull(1),
+        "The most entries of one page.",
+    ),
+    (
+        "request_timeout_ms",
+        Kind::WholeOrNull(1),
+        "What a request may take that waits for no model.",
+    ),
+    (
+        "heartbeat_ms",
+        Kind::WholeOrNull(1),
+        "How often a stream of events says that it lives.",
+    ),
+    (
+        "shutdown_ms",
+        Kind::WholeOrNull(0),
+        "What compactions under way are given to end when the server stops.",
+    ),
+];

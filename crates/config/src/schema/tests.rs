@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 
 use super::rows::{
     BREAKER_ROWS, MAX_SPEND_ROWS, MODEL_ROWS, PRICE_ROWS, PRUNE_ROWS, REDACT_ROWS, Row,
-    SECTION_ROWS,
+    SECTION_ROWS, SERVER_ROWS,
 };
 use super::schema;
 use super::validate::validate;
@@ -14,6 +14,7 @@ use crate::config::Config;
 use crate::models::{FIELDS, PRICES};
 use crate::redact::REDACT;
 use crate::section::{BREAKER, MAX_SPEND, OPTIONS, PRUNE};
+use crate::server;
 use crate::value::{parse_real, parse_whole};
 use crate::yaml::{self, Node};
 
@@ -33,6 +34,7 @@ fn the_table_is_what_is_read() {
     assert_eq!(names(REDACT_ROWS), REDACT);
     assert_eq!(names(MODEL_ROWS), FIELDS);
     assert_eq!(names(PRICE_ROWS), PRICES);
+    assert_eq!(names(SERVER_ROWS), server::OPTIONS);
 }
 
 /// `CONSPECTUS_UPDATE_DOCS=1 cargo test -p conspectus-config schema` writes it anew.

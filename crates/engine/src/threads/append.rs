@@ -16,6 +16,7 @@ use super::json::Json;
 use super::message::{Message, made_id, placed, read_all};
 use super::open::{Much, Opened, new_message};
 use super::settings::Asked;
+use super::skills;
 use crate::clock::Clock;
 use crate::store::{NewMessage, Once, StoredMessage, ThreadKey, Write, Written};
 use crate::terms::Terms;
@@ -95,7 +96,11 @@ impl<C: Clock> Threads<C> {
                 checkpoint_id,
             };
             let counted = opened.meta.counter.replace(opened.run.counter.id());
-            let meta = counted.is_none().then(|| opened.meta.to_text());
+            let mut is_changed = counted.is_none();
+            for message in &append.messages {
+                is_changed |= skills::note(&mut opened.meta.skills, message);
+            }
+            let meta = is_changed.then(|| opened.meta.to_text());
             let write = Write {
                 revision: opened.head.revision,
                 search: terms(&new, opened.head.nodes, &opened.shelf),

@@ -46,7 +46,10 @@ impl<C: Clock> Threads<C> {
             ..create
         };
         self.create(to, asked).await?;
-        match self.copy(from, &path, &chain, to).await {
+        match self
+            .copy(from, &path, &chain, past.meta.skills.clone(), to)
+            .await
+        {
             Ok(()) => self.get(to).await,
             Err(why) => {
                 // Nothing half made is left.
@@ -61,12 +64,14 @@ impl<C: Clock> Threads<C> {
         from: &ThreadKey,
         path: &[&StoredMessage],
         chain: &[Arc<Record>],
+        skills: Vec<serde_json::Value>,
         to: &ThreadKey,
     ) -> Result<(), ThreadsError> {
         let head = self.head(to).await?;
         let mut meta = Meta::read(&head.meta);
         let run = self.settings().run(&meta, &Asked::default())?;
         meta.counter = Some(run.counter.id());
+        meta.skills = skills;
         meta.origin = Some(Origin {
             thread: from.thread.clone(),
             message: path.last().and_then(|m| m.message.native_id.clone()),

@@ -38,6 +38,9 @@ pub(crate) struct Meta {
     /// How the last attempt ended.
     #[serde(default)]
     pub(crate) last: Option<LastAttempt>,
+    /// Skills that were loaded, newest last.
+    #[serde(default)]
+    pub(crate) skills: Vec<Value>,
 }
 
 impl Default for Meta {
@@ -51,6 +54,7 @@ impl Default for Meta {
             origin: None,
             counter: None,
             last: None,
+            skills: Vec::new(),
         }
     }
 }

@@ -17,11 +17,29 @@
 //! | carry it elsewhere | [`export`](Threads::export), [`import`](Threads::import) |
 //! | take something out for good | [`purge`](Threads::purge), [`expire`](Threads::expire) |
 //!
+//! ```
+//! use conspectus::Clock;
+//! use conspectus::store::ThreadKey;
+//! use conspectus::threads::{Append, CompactThread, CreateThread, Json, Threads, ThreadsError};
+//!
+//! async fn a_thread(threads: &Threads<impl Clock>) -> Result<(), ThreadsError> {
+//!     let key = ThreadKey::new("ann", "boiler-7");
+//!     threads.create(&key, CreateThread::default()).await?;
+//!     let said = r#"{"type": "human", "content": "Turn the valve a little."}"#;
+//!     let messages = vec![Json::parse(said).expect("it is JSON")];
+//!     threads.append(&key, &Append { messages, ..Append::default() }).await?;
+//!     let compacted = threads.compact(&key, &CompactThread::default()).await?;
+//!     assert_eq!(compacted.outcome.as_str(), "nothing_to_compact");
+//!     Ok(())
+//! }
+//! ```
+//!
 //! Whatever changes a thread is one write, compared with the revision that was read, and tried again where somebody else
 //! was faster. Times in threads are the clock's, so it must show milliseconds since 1970 and agree between processes
 //! that share a store.
 
 mod append;
+mod attempt;
 mod branch;
 mod checkpoint;
 mod compact;
@@ -46,6 +64,7 @@ mod recall;
 mod request;
 mod settings;
 mod shelf;
+mod skills;
 mod state;
 mod status;
 mod values;

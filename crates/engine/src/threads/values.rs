@@ -25,7 +25,7 @@ pub struct Values {
     pub durable_context: Option<Arc<str>>,
     /// Work given to other agents.
     pub delegations: Vec<Delegation>,
-    /// Skills that were loaded, newest last.
+    /// Skills that were loaded, as their tools stamped them on messages, newest last. Those of the newest state.
     pub skill_context: Vec<Value>,
     /// The newest plan.
     pub todos: Vec<Todo>,
@@ -64,7 +64,7 @@ pub(crate) fn values(
             .map(|r| r.durable.clone())
             .filter(|text| !text.is_empty()),
         delegations: ledger.delegations().to_vec(),
-        skill_context: skills(messages, shelf),
+        skill_context: meta.skills.clone(),
         todos: ledger.todos().to_vec(),
         title: meta.title.clone(),
         summary_count: record.map_or(0, |r| r.summaries),
@@ -83,31 +83,4 @@ fn ledger(record: Option<&Record>, messages: &[&StoredMessage], shelf: &Shelf) -
         ledger.fold(&stored.message.known.view, shelf);
     }
     ledger
-}
-
-/// What the read tools stamped on their messages (`additional_kwargs.skill_context_entry`), by path, each where it was
-/// read last. Only of what is in the window.
-fn skills(messages: &[&StoredMessage], shelf: &Shelf) -> Vec<Value> {
-    const MARK: &[u8] = b"\"skill_context_entry\"";
-    let mut skills: Vec<Value> = Vec::new();
-    for stored in messages {
-        let bytes = &stored.message.bytes;
-        if !bytes.windows(MARK.len()).any(|window| window == MARK) {
-            continue;
-        }
-        let json = shelf.json(stored.node);
-        let value = json.and_then(|json| serde_json::from_str::<Value>(json.as_str()).ok());
-        let entry = value.and_then(|mut v| {
-            Some(
-                v.get_mut("additional_kwargs")?
-                    .get_mut("skill_context_entry")?
-                    .take(),
-            )
-        });
-        if let Some(entry) = entry.filter(Value::is_object) {
-            skills.retain(|known| known.get("path") != entry.get("path"));
-            skills.push(entry);
-        }
-    }
-    skills
 }

@@ -88,6 +88,13 @@ fn models_over_http_need_only_a_c_compiler() {
     check("conspectus-providers", &[&others[..], &SQL].concat());
 }
 
+/// Stores and models are the host's.
+#[test]
+fn the_service_reaches_no_store_and_no_model() {
+    let others = ["reqwest", "rustls", "conspectus-providers", "conspectus-store"];
+    check("conspectus-server", &[&others[..], &SQL].concat());
+}
+
 #[test]
 fn the_first_command_compiles_neither_tls_nor_sql() {
     check("conspectus-cli", &[&RUNTIME[..], &NETWORK, &SQL].concat());

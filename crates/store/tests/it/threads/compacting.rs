@@ -294,7 +294,7 @@ fn what_a_dead_process_left_is_told_and_cleared() {
         let mark = info.compaction_in_progress.expect("it stays");
         let too_early = world.run(threads.compact(&world.key, &ask)).expect("run");
         assert_eq!(too_early.outcome, Outcome::Conflict);
-        world.run(world.time.sleep_until(40_000));
+        world.wait();
         let compacted = world.run(threads.compact(&world.key, &ask)).expect("run");
         assert_eq!(compacted.outcome, Outcome::Compacted);
         let events = world

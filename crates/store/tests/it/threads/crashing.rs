@@ -21,11 +21,6 @@ fn until_death<T>(world: &World, future: impl Future<Output = T>) -> Option<T> {
     }))
 }
 
-/// Waits until the lease of the dead is over.
-fn wait(world: &World) {
-    world.run(world.time.sleep_until(world.time.now() + 31_000));
-}
-
 #[test]
 fn a_compaction_that_dies_anywhere_leaves_the_old_state_or_the_new_one() {
     everywhere(|mut world| {
@@ -47,7 +42,7 @@ fn a_compaction_that_dies_anywhere_leaves_the_old_state_or_the_new_one() {
                     break;
                 }
                 deaths += 1;
-                wait(&world);
+                world.wait();
                 // Another process finds the thread.
                 let next = world.threads(&format!("next-{after}-{happens}"));
                 let found = world.run(next.state(&world.key, None)).expect("a state");

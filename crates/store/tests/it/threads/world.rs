@@ -10,7 +10,7 @@ use conspectus::core::policy::{KeepOption, ModelProfile, OnFailure, Options};
 use conspectus::store::ThreadKey;
 use conspectus::telemetry::{Event, Telemetry};
 use conspectus::threads::{Append, CreateThread, Json, RunModel, Settings, Threads, ThreadsError};
-use conspectus::{ChatModel, Compactor, Models};
+use conspectus::{ChatModel, Clock as _, Compactor, Models};
 use conspectus_store::{MemoryStore, SqliteStore};
 use conspectus_testkit::executor::VirtualTime;
 use conspectus_testkit::model::{Behaviour, ScriptedChat, ScriptedModel};
@@ -26,6 +26,8 @@ pub(crate) struct World {
     pub(crate) told: Arc<Mutex<Vec<Event>>>,
     pub(crate) key: ThreadKey,
     pub(crate) options: Options,
+    /// Where leases go by another clock than ours.
+    database: Option<Arc<Database>>,
 }
 
 /// Runs a test in every store.
@@ -34,10 +36,12 @@ pub(crate) fn everywhere(test: impl Fn(World)) {
     let folder = tempfile::tempdir().expect("a folder");
     let sqlite = SqliteStore::open(folder.path().join("threads.db")).expect("opened");
     test(World::new(Faulty::new(Arc::new(sqlite))));
-    if let Some(database) = Database::new() {
-        test(World::new(Faulty::new(Arc::new(
-            database.open_in_virtual_time(),
-        ))));
+    if let Some(database) = Database::new().map(Arc::new) {
+        let store = Faulty::new(Arc::new(database.open()));
+        test(World {
+            database: Some(database),
+            ..World::new(store)
+        });
     }
 }
 
@@ -67,6 +71,15 @@ impl World {
             told: Arc::default(),
             key: ThreadKey::new("t", "thread-1"),
             options,
+            database: None,
+        }
+    }
+
+    /// Waits until the leases of the dead are over.
+    pub(crate) fn wait(&self) {
+        self.run(self.time.sleep_until(self.time.now() + 31_000));
+        if let Some(database) = &self.database {
+            database.run("UPDATE lease SET until_ms = 0");
         }
     }
 

@@ -1,0 +1,143 @@
+//! What happens to a thread, as server-sent events that can be taken up again, or as one page of JSON.
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use axum::body::{Bytes, HttpBody};
+use axum::extract::State;
+use axum::http::{HeaderMap, HeaderValue, header};
+use axum::response::{IntoResponse, Response};
+use conspectus::store::ThreadKey;
+use conspectus::threads::{ThreadsError, Told};
+use http_body::Frame;
+use serde::{Deserialize, Serialize};
+use tokio::sync::mpsc;
+
+use crate::answer::Answer;
+use crate::app::App;
+use crate::problem::Problem;
+use crate::read::{Asked, Named};
+use crate::stop::Phase;
+
+/// Frames that may wait for a slow reader; the rest waits in the store.
+const WAITING: usize = 16;
+
+/// From where on, and how.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct From {
+    /// Those behind this number; the header `Last-Event-ID` stands over it.
+    after: Option<u64>,
+    /// `false`: one page of what is there.
+    follow: Option<bool>,
+    limit: Option<u32>,
+}
+
+/// What is there.
+#[derive(Serialize)]
+struct Page {
+    events: Vec<Told>,
+}
+
+pub(crate) async fn events(
+    State(app): State<Arc<App>>,
+    named: Named,
+    headers: HeaderMap,
+    Asked(from): Asked<From>,
+) -> Result<Response, Problem> {
+    let key = named.key();
+    let last = headers.get("last-event-id");
+    let last = match last.map(|id| id.to_str().ok().and_then(|id| id.trim().parse().ok())) {
+        Some(None) => return Err(Problem::invalid("Last-Event-ID is the number of an event")),
+        Some(Some(id)) => Some(id),
+        None => None,
+    };
+    let after = last.or(from.after).unwrap_or(0);
+    if from.follow == Some(false) {
+        let limit = app.page(from.limit.unwrap_or(100))?;
+        let events = app.threads.events(&key, after, limit).await?;
+        return Ok(Answer(Page { events }).into_response());
+    }
+    // Whatever is wrong with the request is said before the stream begins.
+    app.threads.get(&key).await?;
+    let (frames, rest) = mpsc::channel(WAITING);
+    tokio::spawn(tell(app, key, after, frames));
+    let kind = HeaderValue::from_static("text/event-stream");
+    // Proxies are not to hold events back.
+    let unbuffered = ("x-accel-buffering", HeaderValue::from_static("no"));
+    let body = axum::body::Body::new(Frames(rest));
+    Ok(([(header::CONTENT_TYPE, kind)], [unbuffered], body).into_response())
+}
+
+/// Writes events until nobody reads any more, the thread is gone or the server stops.
+async fn tell(app: Arc<App>, key: ThreadKey, after: u64, frames: mpsc::Sender<Bytes>) {
+    let _read = app.metrics.stream();
+    let told = tokio::select! {
+        told = tell_all(&app, &key, after, &frames) => told,
+        () = app.stop.reached(Phase::Draining) => Ok(()),
+        () = frames.closed() => return,
+    };
+    let last = match told {
+        Ok(()) => "event: end\ndata: {}\n\n".to_owned(),
+        Err(error) => {
+            let problem = Problem::from(error);
+            let detail = serde_json::json!({"detail": problem.detail, "code": problem.code});
+            format!("event: error\ndata: {detail}\n\n")
+        }
+    };
+    let _ = frames.try_send(last.into());
+}
+
+async fn tell_all(
+    app: &App,
+    key: &ThreadKey,
+    after: u64,
+    frames: &mpsc::Sender<Bytes>,
+) -> Result<(), ThreadsError> {
+    let heartbeat = u64::try_from(app.settings.limits.heartbeat.as_millis()).unwrap_or(u64::MAX);
+    let mut subscription = app.threads.subscribe(key, after).await?;
+    // Readers know at once that they are connected.
+    let _ = frames.send(Bytes::from_static(b": connected\n\n")).await;
+    loop {
+        let until = app.threads.now().saturating_add(heartbeat);
+        let events = subscription.next(&app.threads, until).await?;
+        if events.is_empty() {
+            let _ = frames.send(Bytes::from_static(b": heartbeat\n\n")).await;
+        }
+        for event in &events {
+            let _ = frames.send(frame(event).into()).await;
+        }
+    }
+}
+
+/// As LangGraph's clients read them: event, data, id.
+fn frame(told: &Told) -> String {
+    #[derive(Deserialize)]
+    struct Kind<'a> {
+        #[serde(rename = "type")]
+        kind: &'a str,
+    }
+    let kind = serde_json::from_str::<Kind<'_>>(told.event.as_str());
+    let kind = kind.map_or("event", |kind| kind.kind);
+    let data = serde_json::to_string(told).unwrap_or_default();
+    format!("event: {kind}\ndata: {data}\nid: {}\n\n", told.seq)
+}
+
+/// A body of frames as they come.
+struct Frames(mpsc::Receiver<Bytes>);
+
+impl HttpBody for Frames {
+    type Data = Bytes;
+    type Error = Infallible;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
+        self.0
+            .poll_recv(cx)
+            .map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
+    }
+}

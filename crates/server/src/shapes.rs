@@ -1,0 +1,127 @@
+//! Threads and states as LangGraph's clients read them, with our own members beside theirs.
+
+use std::sync::Arc;
+
+use conspectus::store::Mark;
+use conspectus::threads::{
+    CheckpointId, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, Values,
+};
+use conspectus::wire::iso_time;
+use serde::Serialize;
+use serde_json::Value;
+
+/// A thread. `values` and what follows up to `interrupts` are LangGraph's.
+#[derive(Debug, Serialize)]
+pub(crate) struct Thread {
+    thread_id: Arc<str>,
+    created_at: String,
+    updated_at: String,
+    metadata: Metadata,
+    status: ThreadStatus,
+    /// Its newest state's, where they were asked for.
+    values: Option<Values>,
+    interrupts: Nothing,
+    title: Option<Arc<str>>,
+    agent_name: Option<Arc<str>>,
+    /// Options of its own over the server's.
+    policy: Option<Value>,
+    /// The thread that it was branched off.
+    origin: Option<Origin>,
+    /// Messages, over all branches.
+    message_count: u64,
+    /// Compactions and prunings that were committed.
+    record_count: u64,
+    checkpoint_id: Option<CheckpointId>,
+    compaction_in_progress: Option<Mark>,
+}
+
+/// `{}`
+#[derive(Debug, Default, Serialize)]
+pub(crate) struct Nothing {}
+
+/// LangGraph's name of a state.
+#[derive(Debug, Serialize)]
+pub(crate) struct Checkpoint {
+    thread_id: Arc<str>,
+    checkpoint_ns: &'static str,
+    /// `None`: the state of a thread without messages.
+    checkpoint_id: Option<CheckpointId>,
+    checkpoint_map: Option<Nothing>,
+}
+
+/// A state.
+#[derive(Debug, Serialize)]
+pub(crate) struct State {
+    values: Values,
+    /// No node runs after it.
+    next: [&'static str; 0],
+    checkpoint: Checkpoint,
+    parent_checkpoint: Option<Checkpoint>,
+    metadata: StateMetadata,
+    created_at: String,
+    tasks: [&'static str; 0],
+    interrupts: [&'static str; 0],
+}
+
+#[derive(Debug, Serialize)]
+struct StateMetadata {
+    /// What led to it.
+    source: conspectus::threads::Cause,
+    step: u64,
+    /// The record in force.
+    record: Option<u64>,
+    writes: Option<Nothing>,
+}
+
+impl Thread {
+    pub(crate) fn of(info: ThreadInfo, values: Option<Values>) -> Self {
+        Self {
+            thread_id: info.thread_id,
+            created_at: iso_time(info.created_ms),
+            updated_at: iso_time(info.updated_ms),
+            metadata: info.metadata,
+            status: info.status,
+            values,
+            interrupts: Nothing {},
+            title: info.title,
+            agent_name: info.agent_name,
+            policy: info.policy,
+            origin: info.origin,
+            message_count: info.messages,
+            record_count: info.records,
+            checkpoint_id: info.checkpoint_id,
+            compaction_in_progress: info.compaction_in_progress,
+        }
+    }
+}
+
+impl Checkpoint {
+    pub(crate) fn of(thread: &Arc<str>, id: CheckpointId) -> Self {
+        Self {
+            thread_id: thread.clone(),
+            checkpoint_ns: "",
+            checkpoint_id: (id != CheckpointId::default()).then_some(id),
+            checkpoint_map: None,
+        }
+    }
+}
+
+impl State {
+    pub(crate) fn of(thread: &Arc<str>, state: ThreadState) -> Self {
+        Self {
+            values: state.values,
+            next: [],
+            checkpoint: Checkpoint::of(thread, state.checkpoint_id),
+            parent_checkpoint: state.parent.map(|id| Checkpoint::of(thread, id)),
+            metadata: StateMetadata {
+                source: state.cause,
+                step: state.step,
+                record: state.record.map(|record| record.0),
+                writes: None,
+            },
+            created_at: iso_time(state.created_ms),
+            tasks: [],
+            interrupts: [],
+        }
+    }
+}
