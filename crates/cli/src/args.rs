@@ -214,7 +214,7 @@ pub(crate) struct CompactArgs {
     #[arg(long, help_heading = "Output")]
     pub(crate) overwrite: bool,
 
-    /// Do everything but write
+    /// Do everything but write and ask models
     #[arg(long, short = 'n', help_heading = "Output")]
     pub(crate) dry_run: bool,
 

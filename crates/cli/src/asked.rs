@@ -9,6 +9,8 @@ pub(crate) struct Asked {
     pub(crate) chain: Vec<String>,
     /// What was expected before.
     pub(crate) estimate: Estimate,
+    /// A dry run: nobody was asked, and the summary is the digest's.
+    pub(crate) dry_run: bool,
     /// Models that gave no summary, and why.
     pub(crate) passed_over: Vec<PassedOver>,
     /// What each model was asked.
@@ -30,8 +32,11 @@ pub(crate) struct Estimate {
     pub(crate) micros: Option<u64>,
 }
 
-/// What is about to happen.
+/// What is about to happen, or would, but for a dry run.
+#[cfg(feature = "models")]
 pub(crate) struct Ahead<'a> {
+    /// Nobody is asked.
+    pub(crate) is_dry: bool,
     /// The model that is asked first.
     pub(crate) model: &'a str,
     /// Where it is, when that can be said.

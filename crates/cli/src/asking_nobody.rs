@@ -5,7 +5,7 @@ use conspectus::{CompactRequest, Compaction, Document, Embedded, compact};
 use conspectus_config::Config;
 
 use crate::args::SummaryArgs;
-use crate::asked::{Ahead, Asked};
+use crate::asked::Asked;
 use crate::fail::{Exit, Fail};
 use crate::ui::ProgressLine;
 
@@ -18,11 +18,11 @@ pub(crate) struct Asking {
 }
 
 /// What would be said.
-pub(crate) struct Telling<'a> {
-    #[expect(dead_code, reason = "nobody is asked")]
+#[expect(dead_code, reason = "nobody is asked")]
+pub(crate) struct Telling {
     pub(crate) progress: ProgressLine,
-    #[expect(dead_code, reason = "nobody is asked")]
-    pub(crate) before: &'a dyn Fn(&Ahead<'_>),
+    pub(crate) is_told: bool,
+    pub(crate) is_dry: bool,
 }
 
 impl Asking {
@@ -65,7 +65,7 @@ impl Asking {
         _: &Config,
         (document, index): (&Document, usize),
         request: &CompactRequest,
-        _: &Telling<'_>,
+        _: &Telling,
     ) -> Result<(Compaction, Option<Asked>), Fail> {
         let conversation = &document.conversations()[index];
         let compaction = compact(conversation, request, &mut Embedded::default())

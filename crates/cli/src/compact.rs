@@ -42,12 +42,8 @@ pub(crate) fn run(job: &CompactJob) -> Done {
         doing(&input.short_name());
         let telling = Telling {
             progress: ProgressLine::new(talk),
-            before: &|ahead| {
-                if talk == Talk::Normal {
-                    round.ui.progress("");
-                    ui::note(&show::ahead(ahead));
-                }
-            },
+            is_told: talk == Talk::Normal,
+            is_dry: job.dry_run,
         };
         let doing = Doing {
             what: &doing,
@@ -79,7 +75,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
 /// What is said while it works.
 struct Doing<'a> {
     what: &'a dyn Fn(&str),
-    telling: Telling<'a>,
+    telling: Telling,
 }
 
 /// One input. `Err`: a file of a directory that is none of ours.

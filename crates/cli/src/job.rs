@@ -67,7 +67,7 @@ impl CompactJob {
         &self,
         conversation: (&Document, usize),
         request: &CompactRequest,
-        telling: &Telling<'_>,
+        telling: &Telling,
     ) -> Result<(Compaction, Option<Asked>), Fail> {
         self.asking
             .compact(&self.policy.config, conversation, request, telling)

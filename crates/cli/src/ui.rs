@@ -122,6 +122,7 @@ pub(crate) fn write_out(bytes: &[u8]) -> io::Result<()> {
 }
 
 /// What is about to be done, on standard error.
+#[cfg(feature = "models")]
 pub(crate) fn note(text: &str) {
     say_err(&format!("{text}\n"));
 }

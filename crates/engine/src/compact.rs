@@ -150,7 +150,11 @@ pub fn compact(
     request: &CompactRequest,
     host: &mut dyn Host,
 ) -> Result<Compaction, Error> {
-    let (mut thread, opened, begun) = Opened::begin(conversation, request, host.now())?;
+    let Prepared {
+        mut thread,
+        opened,
+        begun,
+    } = Opened::begin(conversation, request, host.now())?;
     let counter = opened.counter.clone();
     let src = Sources {
         texts: conversation,
@@ -166,6 +170,38 @@ pub fn compact(
 /// The attempt to run, or the report of a check that begins none.
 pub(crate) type Begun = Result<Box<Attempt>, Report>;
 
+/// A compaction that is decided and not begun: what would go is known, and nobody was asked.
+pub struct Prepared {
+    pub(crate) thread: Thread,
+    pub(crate) opened: Opened,
+    pub(crate) begun: Begun,
+}
+
+impl Prepared {
+    /// What goes and stays.
+    pub fn plan(&self) -> &Plan {
+        &self.opened.plan
+    }
+
+    /// The size before.
+    pub fn size(&self) -> &Size {
+        &self.opened.size
+    }
+
+    /// What the options came to.
+    pub fn policy(&self) -> &Policy {
+        self.thread.policy()
+    }
+
+    /// Tokens of what goes, before anything is shortened.
+    pub fn folded_tokens(&self) -> u64 {
+        let branch = self.thread.branch();
+        let going = self.opened.plan.going();
+        let weight = going.map(|at| branch.weight(at, at + 1)).sum();
+        self.opened.counter.tokens(weight)
+    }
+}
+
 /// A compaction that is about to run, by whichever driver: what is known beside its thread.
 pub(crate) struct Opened {
     pub(crate) counter: Arc<dyn TokenCounter>,
@@ -180,7 +216,7 @@ impl Opened {
         conversation: &Conversation,
         request: &CompactRequest,
         now: Millis,
-    ) -> Result<(Thread, Self, Begun), Error> {
+    ) -> Result<Prepared, Error> {
         let OpenThread {
             mut thread,
             counter,
@@ -207,7 +243,11 @@ impl Opened {
             plan,
             size,
         };
-        Ok((thread, opened, begun))
+        Ok(Prepared {
+            thread,
+            opened,
+            begun,
+        })
     }
 
     /// What it came to.

@@ -23,7 +23,7 @@ use conspectus_core::summary::form::SCHEMA;
 use conspectus_wire::{Conversation, Format};
 
 use crate::clock::Clock;
-use crate::compact::{CompactRequest, Compaction, Error, Opened};
+use crate::compact::{CompactRequest, Compaction, Error, Opened, Prepared};
 use crate::control::Control;
 use crate::home::{Home, Shared};
 use crate::jobs::{Job, Jobs};
@@ -291,17 +291,45 @@ impl<C: Clock> Compactor<C> {
         around: &dyn Surroundings,
         control: &Control,
     ) -> Result<Compaction, Error> {
-        let now = self.clock.now();
+        let prepared = self.prepare(conversation, request, around)?;
+        Ok(self.finish(prepared, conversation, around, control).await)
+    }
+
+    /// The first half of [`compact`](Self::compact), which asks nobody: what would go, for whoever wants to say so before.
+    ///
+    /// # Errors
+    /// When the options cannot work.
+    pub fn prepare(
+        &self,
+        conversation: &Conversation,
+        request: &CompactRequest,
+        around: &dyn Surroundings,
+    ) -> Result<Prepared, Error> {
         let mut settled = request.clone();
         self.settle(&mut settled.manual.routes, around);
-        let (thread, opened, begun) = Opened::begin(conversation, &settled, now)?;
+        Opened::begin(conversation, &settled, self.clock.now())
+    }
+
+    /// The second half, for the same conversation.
+    pub async fn finish(
+        &self,
+        prepared: Prepared,
+        conversation: &Conversation,
+        around: &dyn Surroundings,
+        control: &Control,
+    ) -> Compaction {
+        let Prepared {
+            thread,
+            opened,
+            begun,
+        } = prepared;
         let counter = opened.counter.clone();
         let home = Shared::new(thread, conversation, counter.as_ref());
         let report = match begun {
             Ok(attempt) => self.run(&home, *attempt, around, control).await,
             Err(report) => report,
         };
-        Ok(opened.end(home.into_thread(), report))
+        opened.end(home.into_thread(), report)
     }
 
     /// Sets an effect going.

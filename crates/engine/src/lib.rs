@@ -160,7 +160,7 @@ pub mod threads;
 mod units;
 
 pub use clock::Clock;
-pub use compact::{CompactRequest, Compaction, Error, OpenThread, compact, open_thread};
+pub use compact::{CompactRequest, Compaction, Error, OpenThread, Prepared, compact, open_thread};
 pub use compactor::{Alone, Compactor, Surroundings};
 pub use conspectus_core as core;
 pub use conspectus_core::count::TokenCounter;

@@ -1,5 +1,6 @@
 //! Threads in PostgreSQL, for many instances of a service on one database.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::{Mutex, PoisonError};
 
@@ -68,7 +69,21 @@ pub struct Postgres {
     config: Config,
     options: PostgresOptions,
     /// Connections that nobody uses now.
-    idle: Mutex<Vec<Client>>,
+    idle: Mutex<Vec<Session>>,
+}
+
+/// A connection with the statements that it has prepared: each is planned once.
+struct Session {
+    client: Client,
+    prepared: Prepared,
+}
+
+type Prepared = BTreeMap<(&'static str, bool), tokio_postgres::Statement>;
+
+impl fmt::Debug for Session {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Session").finish_non_exhaustive()
+    }
 }
 
 /// More than this are closed after use.
@@ -77,34 +92,37 @@ const MAX_IDLE: usize = 8;
 const MIGRATION_LOCK: i64 = 0x636f_6e73_7065_6374;
 
 impl Postgres {
-    async fn client(&self) -> Result<Client, StoreError> {
-        while let Some(client) = self.take() {
-            if !client.is_closed() {
-                return Ok(client);
+    async fn session(&self) -> Result<Session, StoreError> {
+        while let Some(session) = self.take() {
+            if !session.client.is_closed() {
+                return Ok(session);
             }
         }
         let (client, connection) = self.config.connect(NoTls).await.map_err(|e| broken(&e))?;
         // It ends with its client.
         tokio::spawn(connection);
-        Ok(client)
+        Ok(Session {
+            client,
+            prepared: Prepared::new(),
+        })
     }
 
-    fn take(&self) -> Option<Client> {
+    fn take(&self) -> Option<Session> {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
         idle.pop()
     }
 
-    fn give_back(&self, client: Client) {
+    fn give_back(&self, session: Session) {
         let mut idle = self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        if idle.len() < MAX_IDLE && !client.is_closed() {
-            idle.push(client);
+        if idle.len() < MAX_IDLE && !session.client.is_closed() {
+            idle.push(session);
         }
     }
 
     async fn migrate(&self) -> Result<(), StoreError> {
         let sorry = |e| broken(&e);
-        let mut client = self.client().await?;
-        let transaction = client.transaction().await.map_err(sorry)?;
+        let mut session = self.session().await?;
+        let transaction = session.client.transaction().await.map_err(sorry)?;
         transaction
             .execute("SELECT pg_advisory_xact_lock($1)", &[&MIGRATION_LOCK])
             .await
@@ -146,7 +164,7 @@ impl Postgres {
             .await
             .map_err(sorry)?;
         transaction.commit().await.map_err(sorry)?;
-        self.give_back(client);
+        self.give_back(session);
         Ok(())
     }
 }
@@ -163,9 +181,9 @@ impl Backend for Postgres {
 
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>> {
         Box::pin(async move {
-            let client = self.client().await?;
-            let rows = rows(&client, &statement).await?;
-            self.give_back(client);
+            let mut session = self.session().await?;
+            let rows = rows(&session.client, &mut session.prepared, &statement).await?;
+            self.give_back(session);
             Ok(rows)
         })
     }
@@ -178,27 +196,28 @@ impl Backend for Postgres {
         Box::pin(async move {
             let passes = |step| pass(self.options.failpoint.as_ref(), step);
             passes(0);
-            let mut client = self.client().await?;
+            let mut session = self.session().await?;
+            let prepared = &mut session.prepared;
             // Dropping it rolls back.
-            let mut transaction = client.build_transaction();
+            let mut transaction = session.client.build_transaction();
             if reads.iter().all(|read| !read.locks) && !reads.is_empty() {
                 transaction = transaction.isolation_level(IsolationLevel::RepeatableRead);
             }
             let transaction = transaction.start().await.map_err(|e| broken(&e))?;
             let mut all = Vec::with_capacity(reads.len());
             for read in &reads {
-                all.push(rows(transaction.client(), read).await?);
+                all.push(rows(transaction.client(), prepared, read).await?);
             }
             passes(1);
             let (writes, answer) = decide(all)?;
             for write in &writes {
                 passes(2);
-                rows(transaction.client(), write).await?;
+                rows(transaction.client(), prepared, write).await?;
             }
             passes(3);
             transaction.commit().await.map_err(|e| broken(&e))?;
             passes(4);
-            self.give_back(client);
+            self.give_back(session);
             Ok(answer)
         })
     }
@@ -209,15 +228,31 @@ impl Backend for Postgres {
     }
 }
 
-async fn rows(client: &Client, statement: &Statement) -> Result<Vec<Row>, StoreError> {
-    let lock = if statement.locks { " FOR UPDATE" } else { "" };
-    let sql = format!("{}{lock}", statement.sql);
+async fn rows(
+    client: &Client,
+    prepared: &mut Prepared,
+    statement: &Statement,
+) -> Result<Vec<Row>, StoreError> {
+    let known = (statement.sql, statement.locks);
+    let planned = match prepared.get(&known) {
+        Some(planned) => planned.clone(),
+        None => {
+            let lock = if statement.locks { " FOR UPDATE" } else { "" };
+            let sql = format!("{}{lock}", statement.sql);
+            let planned = client.prepare(&sql).await.map_err(|e| broken(&e))?;
+            prepared.insert(known, planned.clone());
+            planned
+        }
+    };
     let params: Vec<&(dyn ToSql + Sync)> = statement
         .params
         .iter()
         .map(|param| param as &(dyn ToSql + Sync))
         .collect();
-    let rows = client.query(&sql, &params).await.map_err(|e| broken(&e))?;
+    let rows = client
+        .query(&planned, &params)
+        .await
+        .map_err(|e| broken(&e))?;
     let value = |row: &tokio_postgres::Row, at| row.try_get::<_, Value>(at).map_err(|e| broken(&e));
     rows.iter()
         .map(|row| (0..row.len()).map(|at| value(row, at)).collect())

@@ -15,12 +15,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use conspectus::core::cost::{Warmth, spent_micros};
-use conspectus::core::policy::{Policy, Strategy};
+use conspectus::core::policy::{CALL_TIMEOUT_MS, Policy, Strategy};
+use conspectus::core::thread::Size;
 use conspectus::core::view::Usage;
 use conspectus::core::way::{Sizes, replays};
 use conspectus::{
     ChatModel, CompactRequest, Compaction, Compactor, Control, Document, Embedded, ModelProfile,
-    Models, Outcome, Replaying, compact, units,
+    Models, Outcome, Replaying, compact,
 };
 use conspectus_config::Config;
 use conspectus_providers::TokioClock;
@@ -33,7 +34,8 @@ use self::watch::{Watch, Watched};
 use crate::args::{Provider, SummaryArgs};
 use crate::asked::{Ahead, Asked, Estimate, UsedLine};
 use crate::fail::{Exit, Fail};
-use crate::ui::ProgressLine;
+use crate::show;
+use crate::ui::{self, ProgressLine};
 
 /// About what an instruction takes.
 const INSTRUCTION_TOKENS: u64 = 700;
@@ -62,11 +64,20 @@ struct Session {
 type Made = Result<Arc<dyn ChatModel>, Arc<str>>;
 
 /// What it says while it works.
-pub(crate) struct Telling<'a> {
+pub(crate) struct Telling {
     /// The terminal's line.
     pub(crate) progress: ProgressLine,
-    /// Told once, before the first call.
-    pub(crate) before: &'a dyn Fn(&Ahead<'_>),
+    /// Whether it is said who is asked and what that may cost, before the first call.
+    pub(crate) is_told: bool,
+    /// Nobody is asked.
+    pub(crate) is_dry: bool,
+}
+
+impl Telling {
+    fn tell(&self, text: &str) {
+        self.progress.show("");
+        ui::note(text);
+    }
 }
 
 impl Asking {
@@ -143,34 +154,43 @@ impl Asking {
         config: &Config,
         (document, index): (&Document, usize),
         request: &CompactRequest,
-        telling: &Telling<'_>,
+        telling: &Telling,
     ) -> Result<(Compaction, Option<Asked>), Fail> {
         let conversation = &document.conversations()[index];
         let config_error = |error| Fail::new(Exit::Config, error);
-        // What would be done without a model: whether there is anything to ask about, and how much.
-        let mut without = request.clone();
-        without.manual.routes.clear();
-        let planned =
-            compact(conversation, &without, &mut Embedded::default()).map_err(config_error)?;
         let chain = self.chain(config, &request.model, request.options.strategy);
-        let is_asked = matches!(
-            planned.report.outcome,
-            Outcome::Compacted | Outcome::Rejected | Outcome::Failed
-        );
-        let Some(first) = chain.first().filter(|_| is_asked) else {
-            return Ok((planned, None));
+        let Some(first) = chain.first() else {
+            let done = compact(conversation, request, &mut Embedded::default());
+            return Ok((done.map_err(config_error)?, None));
         };
-        let policy = planned.thread.policy();
-        let estimate = estimate((document, index), &planned, first, request);
-        (telling.before)(&Ahead {
-            model: &first.name,
-            place: first.place.as_ref().ok().map(Place::shown),
-            estimate,
-        });
+        if telling.is_dry {
+            return self.dry((document, index), request, &chain, telling);
+        }
         let session = self.session()?;
         let watch = Arc::new(Watch::new(session.clock, request.model.name.clone()));
-        let models = session.models(&chain, &watch, policy.summary.call_timeout_ms);
+        let timeout_ms = request.options.call_timeout_ms.unwrap_or(CALL_TIMEOUT_MS);
+        let models = session.models(&chain, &watch, timeout_ms);
         let compactor = Compactor::new(models, session.clock);
+        let around = Replaying::new(document, index).within(watch.as_ref());
+        let prepared = compactor
+            .prepare(conversation, request, &around)
+            .map_err(config_error)?;
+        let estimate = estimate(
+            (document, index),
+            Known {
+                policy: prepared.policy(),
+                size: prepared.size(),
+                folded: prepared.folded_tokens(),
+            },
+            first,
+            request,
+        );
+        if telling.is_told {
+            watch.say_first(
+                show::ahead(&ahead(first, estimate, false)),
+                telling.progress,
+            );
+        }
         let control = Control::new();
         let running = session.stop.while_running(&control);
         let ticking = telling.progress.is_shown().then(|| {
@@ -182,8 +202,7 @@ impl Asking {
                 }
             })
         });
-        let around = Replaying::new(document, index).within(watch.as_ref());
-        let run = compactor.compact(conversation, request, &around, &control);
+        let run = compactor.finish(prepared, conversation, &around, &control);
         let compaction = session.runtime.block_on(run);
         if let Some(ticking) = ticking {
             ticking.abort();
@@ -192,9 +211,52 @@ impl Asking {
             telling.progress.show("");
         }
         drop(running);
-        let compaction = compaction.map_err(config_error)?;
         let asked = asked(&chain, estimate, &watch, compaction.thread.policy());
-        Ok((compaction, Some(asked)))
+        Ok((compaction, asked))
+    }
+
+    /// What would be done without a model, and what asking one would take.
+    fn dry(
+        &self,
+        (document, index): (&Document, usize),
+        request: &CompactRequest,
+        chain: &[Link],
+        telling: &Telling,
+    ) -> Result<(Compaction, Option<Asked>), Fail> {
+        let conversation = &document.conversations()[index];
+        let mut without = request.clone();
+        without.manual.routes.clear();
+        let planned = compact(conversation, &without, &mut Embedded::default())
+            .map_err(|error| Fail::new(Exit::Config, error))?;
+        let would_ask = matches!(
+            planned.report.outcome,
+            Outcome::Compacted | Outcome::Rejected | Outcome::Failed
+        );
+        let Some(first) = chain.first().filter(|_| would_ask) else {
+            return Ok((planned, None));
+        };
+        let branch = planned.thread.branch();
+        let going = planned.plan.going();
+        let known = Known {
+            policy: planned.thread.policy(),
+            size: &planned.size,
+            folded: planned
+                .counter
+                .tokens(going.map(|at| branch.weight(at, at + 1)).sum()),
+        };
+        let estimate = estimate((document, index), known, first, request);
+        if telling.is_told {
+            telling.tell(&show::ahead(&ahead(first, estimate, true)));
+        }
+        let asked = Asked {
+            chain: names(chain),
+            estimate,
+            dry_run: true,
+            passed_over: Vec::new(),
+            used: Vec::new(),
+            micros: Some(0),
+        };
+        Ok((planned, Some(asked)))
     }
 
     fn session(&self) -> Result<&Session, Fail> {
@@ -250,20 +312,41 @@ impl Session {
     }
 }
 
+/// What is known of a compaction before it is made.
+struct Known<'a> {
+    policy: &'a Policy,
+    size: &'a Size,
+    /// Tokens of what goes.
+    folded: u64,
+}
+
+fn ahead(first: &Link, estimate: Estimate, is_dry: bool) -> Ahead<'_> {
+    Ahead {
+        is_dry,
+        model: &first.name,
+        place: first.place.as_ref().ok().map(Place::shown),
+        estimate,
+    }
+}
+
+fn names(chain: &[Link]) -> Vec<String> {
+    chain.iter().map(|link| link.name.to_string()).collect()
+}
+
 /// What asking the first model is expected to take.
 fn estimate(
     (document, index): (&Document, usize),
-    planned: &Compaction,
+    Known {
+        policy,
+        size,
+        folded,
+    }: Known<'_>,
     first: &Link,
     request: &CompactRequest,
 ) -> Estimate {
-    let policy = planned.thread.policy();
-    let lines = units(&document.conversations()[index], planned);
-    let goes = lines.iter().filter(|unit| unit.fate == "goes");
-    let folded: u64 = goes.map(|unit| unit.tokens).sum();
     let cap = policy.summary.max_tokens;
     let sizes = Sizes {
-        conversation: planned.size.tokens.max(planned.size.request),
+        conversation: size.tokens.max(size.request),
         folded,
         instruction: INSTRUCTION_TOKENS,
         summary: cap,
@@ -302,9 +385,12 @@ fn estimate(
     }
 }
 
-/// What it came to.
-fn asked(chain: &[Link], estimate: Estimate, watch: &Watch, policy: &Policy) -> Asked {
+/// What it came to; `None`: nobody was asked.
+fn asked(chain: &[Link], estimate: Estimate, watch: &Watch, policy: &Policy) -> Option<Asked> {
     let seen = watch.seen().clone();
+    if seen.used.is_empty() && seen.passed_over.is_empty() {
+        return None;
+    }
     let mut used: Vec<UsedLine> = seen
         .used
         .into_iter()
@@ -327,11 +413,12 @@ fn asked(chain: &[Link], estimate: Estimate, watch: &Watch, policy: &Policy) -> 
     let place = |line: &UsedLine| chain.iter().position(|link| *link.name == *line.model);
     used.sort_by_key(place);
     let micros = used.iter().map(|line| line.micros).sum();
-    Asked {
-        chain: chain.iter().map(|link| link.name.to_string()).collect(),
+    Some(Asked {
+        chain: names(chain),
         estimate,
+        dry_run: false,
         passed_over: seen.passed_over,
         used,
         micros,
-    }
+    })
 }

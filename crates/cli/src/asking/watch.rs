@@ -11,6 +11,7 @@ use conspectus_providers::TokioClock;
 use super::hint::hint;
 use crate::asked::{PassedOver, Used};
 use crate::show::{clip, count, plain};
+use crate::ui::{self, ProgressLine};
 
 /// Calls that gave no sign of life for so long are said to be silent.
 const SILENT_MS: Millis = 5_000;
@@ -22,6 +23,8 @@ pub(super) struct Watch {
     /// The name of the model that the conversation runs on.
     run: Option<Arc<str>>,
     seen: Mutex<Seen>,
+    /// Said before the first call.
+    first: Mutex<Option<(String, ProgressLine)>>,
 }
 
 /// What was seen.
@@ -45,7 +48,17 @@ impl Watch {
             began: clock.now(),
             run,
             seen: Mutex::default(),
+            first: Mutex::default(),
         }
+    }
+
+    /// Says this before the first call, in the place of the progress.
+    pub(super) fn say_first(&self, text: String, line: ProgressLine) {
+        *self.first() = Some((text, line));
+    }
+
+    fn first(&self) -> MutexGuard<'_, Option<(String, ProgressLine)>> {
+        self.first.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What was seen so far.
@@ -147,6 +160,10 @@ struct UnderWay<'w>(&'w Watch);
 
 impl<'w> UnderWay<'w> {
     fn begin(watch: &'w Watch, name: &Arc<str>) -> Self {
+        if let Some((text, line)) = watch.first().take() {
+            line.show("");
+            ui::note(&text);
+        }
         let mut seen = watch.seen();
         if seen.under_way == 0 {
             seen.sign = None;

@@ -4,9 +4,12 @@ use std::fmt::Write as _;
 
 use super::cost::dollars;
 use super::{Style, Table, count, number, plain};
-use crate::asked::{Ahead, Asked, PassedOver, Used, UsedLine};
+#[cfg(feature = "models")]
+use crate::asked::Ahead;
+use crate::asked::{Asked, PassedOver, Used, UsedLine};
 
 /// The line before the first call.
+#[cfg(feature = "models")]
 pub(crate) fn ahead(ahead: &Ahead<'_>) -> String {
     let estimate = ahead.estimate;
     let place = match ahead.place {
@@ -21,8 +24,15 @@ pub(crate) fn ahead(ahead: &Ahead<'_>) -> String {
         Some(micros) => format!("at most {}", money(micros)),
         None => "its prices are not known".to_owned(),
     };
+    let (verb, end) = match ahead.is_dry {
+        true => (
+            "would ask",
+            "; a dry run asks nobody, so this shows the digest's summary",
+        ),
+        false => ("asking", ""),
+    };
     format!(
-        "asking {}{place}: about {}{calls}, at most {} back, {cost}",
+        "{verb} {}{place}: about {}{calls}, at most {} back, {cost}{end}",
         plain(ahead.model),
         count(estimate.input_tokens, "token"),
         number(estimate.output_tokens),

@@ -8,6 +8,7 @@ mod numbers;
 mod plan;
 mod table;
 
+#[cfg(feature = "models")]
 pub(crate) use asked::ahead;
 pub(crate) use compact::{file, skipped};
 pub(crate) use inspect::inspection;

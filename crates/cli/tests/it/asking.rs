@@ -97,6 +97,32 @@ fn the_json_says_who_was_asked_and_what_it_took() {
 }
 
 #[test]
+fn a_dry_run_asks_nobody_and_says_what_asking_would_cost() {
+    let place = Place::with(&["openai.json"]);
+    let server = HttpServer::always(good());
+    let ran = run(&place, &server, &["--model", "gpt-5-mini", "--dry-run"]);
+    assert_eq!(ran.code, 0, "{}", ran.err);
+    assert_eq!(
+        ran.err.replace(&server.url(), "http://server"),
+        "would ask gpt-5-mini at http://server/v1: about 7,714 tokens, at most 4,096 back, at most $0.010; \
+         a dry run asks nobody, so this shows the digest's summary\n"
+    );
+    assert!(ran.out.contains("dry run: nothing written"), "{}", ran.out);
+    let json_run = run(
+        &place,
+        &server,
+        &["--model", "gpt-5-mini", "--dry-run", "--json"],
+    );
+    let one = json(&json_run);
+    assert_eq!(one["asked"]["dry_run"], true);
+    assert_eq!(one["asked"]["estimate"]["calls"], 1);
+    assert_eq!(one["asked"]["used"], serde_json::json!([]));
+    assert_eq!(one["summary"]["author"], "digest");
+    assert!(server.asked().is_empty());
+    assert_eq!(place.files(), ["openai.json"]);
+}
+
+#[test]
 fn quiet_says_nothing() {
     let place = Place::with(&["openai.json"]);
     let server = HttpServer::always(good());
@@ -411,7 +437,7 @@ fn names_that_lead_nowhere() {
         let args = [
             "compact",
             "openai.json",
-            "-n",
+            "--on-failure=unchanged",
             "--model",
             "m",
             "--base-url",

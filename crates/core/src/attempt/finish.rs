@@ -16,9 +16,9 @@ use crate::thread::Sources;
 use crate::view::MessageView;
 
 /// Below this a digest says too little to be worth a change of the history.
-const LEAST_DIGEST_TOKENS: u64 = 24;
+pub(super) const LEAST_DIGEST_TOKENS: u64 = 24;
 /// What a digest gets when the target leaves no room: enough to go on with.
-const DIGEST_FLOOR_TOKENS: u64 = 512;
+pub(super) const DIGEST_FLOOR_TOKENS: u64 = 512;
 
 impl Attempt {
     /// The deterministic digest takes the summary's place.
@@ -28,15 +28,7 @@ impl Attempt {
             return self.fail(Outcome::Rejected, self.failure.clone());
         };
         let s = &self.s;
-        let views = |is_in: &dyn Fn(usize) -> bool| -> Vec<&MessageView> {
-            (0..s.branch.len())
-                .filter(|at| is_in(*at))
-                .map(|at| s.branch.view(at).as_ref())
-                .collect()
-        };
-        // The history keeps everything, so each digest is made anew from all that is folded, not from the last one.
-        let folded = views(&|at| s.was_folded(at) || s.plan.fates[at] == Fate::Goes);
-        let kept = views(&|at| matches!(s.plan.fates[at], Fate::Stays(_)));
+        let (folded, kept) = self.folded_and_kept();
         let redact = &s.policy.redact;
         let texts = Shown::all(src.texts, redact);
         let ledger = s.ledger.redacted(redact);
@@ -58,6 +50,21 @@ impl Attempt {
             },
             src,
         );
+    }
+
+    /// The messages that the summary stands for, and those that stay. The history keeps everything, so each digest is
+    /// made anew from all that is folded, not from the last one.
+    pub(super) fn folded_and_kept(&self) -> (Vec<&MessageView>, Vec<&MessageView>) {
+        let s = &self.s;
+        let views = |is_in: &dyn Fn(usize) -> bool| -> Vec<&MessageView> {
+            (0..s.branch.len())
+                .filter(|at| is_in(*at))
+                .map(|at| s.branch.view(at).as_ref())
+                .collect()
+        };
+        let folded = views(&|at| s.was_folded(at) || s.plan.fates[at] == Fate::Goes);
+        let kept = views(&|at| matches!(s.plan.fates[at], Fate::Stays(_)));
+        (folded, kept)
     }
 
     /// The summary in force, where all that goes says nothing: it stays, and nobody is asked.

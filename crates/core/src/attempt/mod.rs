@@ -11,6 +11,7 @@ mod ask;
 mod build;
 mod cost;
 mod finish;
+mod lost;
 mod prune;
 mod reasoning;
 mod summarise;
@@ -477,6 +478,7 @@ impl Attempt {
 
     /// A summary was accepted: hooks, archive, commit.
     fn summarised(&mut self, summary: Summary, src: Sources<'_>) {
+        self.keep_what_is_lost(&summary, src);
         let record = self.compaction_record(summary, src);
         self.outbox
             .push_back(Effect::Hook(Hook::BeforeRemoval, record.removed.clone()));

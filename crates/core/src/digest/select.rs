@@ -129,7 +129,7 @@ impl<'p> Selection<'p> {
         }
     }
 
-    /// What is shown beside the digest need not be said again: rules are not shown twice.
+    /// What is shown beside the digest need not be said again: neither rules nor what the user says there word for word.
     pub(super) fn see_beside(&mut self, source: &DigestSource<'p>) {
         if source.beside.is_empty() {
             return;
@@ -142,7 +142,7 @@ impl<'p> Selection<'p> {
             .collect();
         let is_user = |m: Mark| matches!(m, Mark::User | Mark::System);
         for (at, line) in self.pool.lines.iter().enumerate() {
-            if is_user(line.mark) && self.beside.contains(line.text) {
+            if is_user(line.mark) && source.beside.contains(line.text) {
                 self.taken[at] = true;
             }
         }

@@ -20,6 +20,10 @@ pub const RULES_SHARE: u64 = 50;
 /// And what all other facts may take.
 pub const FACTS_SHARE: u64 = 25;
 
+/// Stands over what a model's summary lost, which code took from the messages.
+pub(crate) const NOT_IN_SUMMARY: &str =
+    "## Not in the summary\nTaken by code from the messages that went, in their own words.";
+
 /// How many tokens may be shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Budget {

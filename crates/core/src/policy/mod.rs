@@ -22,7 +22,7 @@ pub use presets::{
 };
 pub use prices::{PrefixCache, Prices, Rates};
 pub use problem::{At, Conflict, Number, PolicyError, PolicyWarning, Unit};
-pub use resolve::Resolved;
+pub use resolve::{CALL_TIMEOUT_MS, Resolved};
 pub use window::MIN_WINDOW;
 
 use std::sync::Arc;

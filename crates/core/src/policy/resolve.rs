@@ -23,8 +23,8 @@ const BREAKER: Breaker = Breaker {
     cooldown_ms: 10 * 60 * 1000,
 };
 
-/// A call of the summariser that has not answered by then has failed.
-const CALL_TIMEOUT_MS: u64 = 2 * 60 * 1000;
+/// A call of the summariser that has not answered by then has failed, unless `call_timeout_ms` says otherwise.
+pub const CALL_TIMEOUT_MS: u64 = 2 * 60 * 1000;
 
 /// All calls of one attempt together.
 const DEADLINE_MS: u64 = 10 * 60 * 1000;

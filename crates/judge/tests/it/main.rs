@@ -6,3 +6,4 @@ mod constraints;
 mod dependencies;
 mod examples;
 mod features;
+mod lost;

@@ -436,16 +436,16 @@ fn over_the_cap_the_digest_takes_the_models_place() {
         ),
         // the second would be over it
         (
-            capped(Some(200_000), None, OnFailure::Digest),
+            capped(Some(180_000), None, OnFailure::Digest),
             [(Outcome::Compacted, 1), (Outcome::Compacted, 1)],
         ),
         (
-            capped(Some(200_000), None, OnFailure::Unchanged),
+            capped(Some(180_000), None, OnFailure::Unchanged),
             [(Outcome::Compacted, 1), (Outcome::Deferred, 1)],
         ),
         // on another day there is money again
         (
-            capped(None, Some(200_000), OnFailure::Digest),
+            capped(None, Some(180_000), OnFailure::Digest),
             [(Outcome::Compacted, 1), (Outcome::Compacted, 2)],
         ),
         // not even one

@@ -143,3 +143,60 @@ fn results_in_a_transcript_are_told_as_the_option_says() {
         );
     }
 }
+
+/// What a thin summary lost stands beside it, taken by code.
+#[test]
+fn what_a_thin_summary_lost_is_kept_beside_it() {
+    let mut lines =
+        vec!["u Please port parser_v7 and keep the file lib/old_parser.py as it is".to_owned()];
+    for n in 0..6 {
+        lines.push(format!(
+            "a looked at module_{n} and wrote src/module_{n}.rs for it x14"
+        ));
+        lines.push(format!(
+            "u fine, then step {n} of the plan please, with ticket TCK-88{n} x14"
+        ));
+    }
+    lines.extend(["u And now?".to_owned(), "a Nearly done.".to_owned()]);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let run = |said: &'static str, fidelity, cap| {
+        let mut options = options(tokens(1_500), 2);
+        options.fidelity = fidelity;
+        options.max_summary_tokens = Some(cap);
+        let mut scene = Scene::new(&options, &lines);
+        scene.model = Box::new(move |_, _| Ok(reply(said)));
+        let report = scene.check(&Scene::routes());
+        assert_eq!(report.outcome, Outcome::Compacted);
+        assert_eq!(summary(&scene), said, "the summary itself stays as it is");
+        let src = Sources {
+            texts: &scene.said,
+            counter: &QuarterBytes,
+        };
+        let size = scene.thread.size(src).request;
+        assert_eq!(report.measured.tokens_after, Some(size));
+        scene.thread.active().expect("a record").durable.to_string()
+    };
+    let thin = "Work on a parser is going on.";
+    let kept = run(thin, None, 600);
+    assert!(kept.contains("## Not in the summary"), "{kept}");
+    assert!(kept.contains("U: Please port parser_v7"), "{kept}");
+    assert!(kept.contains("lib/old_parser.py"), "{kept}");
+    // What the summary says is not said again.
+    assert!(
+        kept.contains("TCK-883") && kept.contains("module_3"),
+        "{kept}"
+    );
+    let told = "Ticket TCK-883 asks for src/module_3.rs, and step 3 of the plan is done.";
+    let kept = run(told, None, 600);
+    assert!(
+        !kept.contains("TCK-883") && !kept.contains("module_3"),
+        "{kept}"
+    );
+    assert!(
+        kept.contains("TCK-884") && kept.contains("module_4"),
+        "{kept}"
+    );
+    // Nothing where nothing is checked, and nothing where the cap is used up.
+    assert!(!run(thin, Some(Fidelity::Off), 600).contains("## Not in"));
+    assert!(!run(thin, None, 40).contains("## Not in"));
+}

@@ -124,5 +124,5 @@ fn left_out(durable: &str) -> u64 {
             .split_once(" more rules left out")?;
         count.parse::<u64>().ok()
     });
-    counted.last().unwrap_or(0)
+    counted.next_back().unwrap_or(0)
 }
