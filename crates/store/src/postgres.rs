@@ -53,17 +53,13 @@ impl PostgresStore {
 /// How a database is used.
 #[derive(Clone, Default)]
 pub struct PostgresOptions {
-    /// Leases go by the caller's clock instead of the database's: for tests in virtual time.
-    pub callers_clock: bool,
     /// For tests.
     pub failpoint: Option<Failpoint>,
 }
 
 impl fmt::Debug for PostgresOptions {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("PostgresOptions")
-            .field("callers_clock", &self.callers_clock)
-            .finish_non_exhaustive()
+        f.debug_struct("PostgresOptions").finish_non_exhaustive()
     }
 }
 
@@ -181,8 +177,7 @@ impl Backend for Postgres {
          GROUP BY s.seq ORDER BY count(*) DESC, s.seq DESC LIMIT $5";
 
     fn clock(&self) -> Option<&'static str> {
-        let now = "SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint";
-        (!self.options.callers_clock).then_some(now)
+        Some("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
     }
 
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>> {

@@ -55,10 +55,7 @@ impl Place {
                 Box::new(SqliteStore::open_with(path, options).expect("opened"))
             }
             Self::Server(config) => {
-                let options = PostgresOptions {
-                    failpoint,
-                    ..PostgresOptions::default()
-                };
+                let options = PostgresOptions { failpoint };
                 let connected = now(PostgresStore::connect_with(config, options));
                 Box::new(connected.expect("connected"))
             }

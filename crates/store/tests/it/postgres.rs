@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU32, Ordering};
 
 use conspectus::store::{StoreError, ThreadKey, ThreadStore, Written};
 use conspectus_core::view::Role;
-use conspectus_store::{PostgresOptions, PostgresStore};
+use conspectus_store::PostgresStore;
 
 use crate::sqlite::{EARLIER, is_what_was_written};
 use crate::support::{Talk, now};
@@ -43,15 +43,6 @@ impl Database {
 
     pub(crate) fn open(&self) -> PostgresStore {
         now(PostgresStore::connect(&self.config())).expect("connected")
-    }
-
-    /// With leases by the clock of whoever asks.
-    pub(crate) fn open_in_virtual_time(&self) -> PostgresStore {
-        let options = PostgresOptions {
-            callers_clock: true,
-            ..PostgresOptions::default()
-        };
-        now(PostgresStore::connect_with(&self.config(), options)).expect("connected")
     }
 
     fn admin(&self, sql: &str) {
