@@ -33,7 +33,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "STORE", conflicts_with = "server")]
     pub(crate) store: Option<String>,
 
-    /// The tenant whose threads they are; a service knows it by the token [default: default]
+    /// Whose threads; a service knows by the token [default: default]
     #[arg(long, value_name = "NAME", conflicts_with = "server")]
     pub(crate) tenant: Option<String>,
 
@@ -65,7 +65,7 @@ pub(crate) struct CommonArgs {
     #[command(flatten)]
     pub(crate) place: PlaceArgs,
 
-    /// A YAML file with sections server:, models: and summarization:, else what CONSPECTUS_CONFIG names
+    /// The YAML file of the service or of files, else what CONSPECTUS_CONFIG names
     #[arg(
         long,
         short,
@@ -284,7 +284,7 @@ pub(crate) struct RecallArgs {
     #[arg(long, value_name = "MESSAGE")]
     pub(crate) id: Option<String>,
 
-    /// Instead of words the reference that stands in the marker of what was shortened, cx-…
+    /// What was shortened, by the reference in its marker, cx-…
     #[arg(long, value_name = "REFERENCE", conflicts_with_all = ["id", "limit", "folded"])]
     pub(crate) reference: Option<String>,
 

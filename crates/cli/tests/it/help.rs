@@ -15,10 +15,15 @@ fn help() {
 
 #[test]
 fn lines_fit_a_terminal() {
-    for command in ["compact", "inspect", "plan"] {
-        let help = Place::new().run(&[command, "--help"]).out;
+    let threads = [
+        "ls", "show", "log", "new", "import", "append", "export", "apply",
+    ];
+    let threads = threads.iter().map(|command| vec!["thread", command]);
+    let files = ["compact", "inspect", "plan", "recall", "thread"].map(|command| vec![command]);
+    for command in files.into_iter().chain(threads) {
+        let help = Place::new().run(&[&command[..], &["--help"]].concat()).out;
         for line in help.lines() {
-            assert!(line.chars().count() <= 110, "{command}: {line}");
+            assert!(line.chars().count() <= 110, "{command:?}: {line}");
         }
     }
 }
