@@ -33,7 +33,7 @@ pub(crate) struct PlaceArgs {
     #[arg(long, value_name = "STORE", conflicts_with = "server")]
     pub(crate) store: Option<String>,
 
-    /// The tenant whose threads they are; a service knows it by the token [default: default]
+    /// Whose threads they are; a service knows it by the token [default: default]
     #[arg(long, value_name = "NAME", conflicts_with = "server")]
     pub(crate) tenant: Option<String>,
 

@@ -32,7 +32,7 @@ fn pages_for_man() {
     assert!(page(&["config", "check"]).contains("conspectus config check"));
     place.run(&["man", "compcat"]).failed(
         2,
-        "error: compcat: no such command; there are compact, inspect, plan, config, completions, man\n",
+        "error: compcat: no such command; there are compact, inspect, plan, recall, thread, serve, config, completions, man\n",
     );
     place.run(&["man", "--out", "pages/man1"]).done();
     assert_eq!(
@@ -47,6 +47,23 @@ fn pages_for_man() {
             "pages/man1/conspectus-inspect.1",
             "pages/man1/conspectus-man.1",
             "pages/man1/conspectus-plan.1",
+            "pages/man1/conspectus-recall.1",
+            "pages/man1/conspectus-serve.1",
+            "pages/man1/conspectus-thread-append.1",
+            "pages/man1/conspectus-thread-apply.1",
+            "pages/man1/conspectus-thread-branch.1",
+            "pages/man1/conspectus-thread-export.1",
+            "pages/man1/conspectus-thread-import.1",
+            "pages/man1/conspectus-thread-log.1",
+            "pages/man1/conspectus-thread-ls.1",
+            "pages/man1/conspectus-thread-new.1",
+            "pages/man1/conspectus-thread-purge.1",
+            "pages/man1/conspectus-thread-redo.1",
+            "pages/man1/conspectus-thread-request.1",
+            "pages/man1/conspectus-thread-rm.1",
+            "pages/man1/conspectus-thread-show.1",
+            "pages/man1/conspectus-thread-undo.1",
+            "pages/man1/conspectus-thread.1",
             "pages/man1/conspectus.1",
         ]
     );
