@@ -22,6 +22,8 @@ work=$(mktemp -d)
 curl --silent --fail --output /dev/null -H 'Content-Type: application/json' \
   -d '{"thread_id": "tea"}' "$url/api/threads"
 # Not asked for: streams, which do not end, and imports, whose lines are no JSON document.
-"$cache/venv/bin/schemathesis" --config-file scripts/sdk/schemathesis.toml run "$url/api/openapi.json" --url "$url" \
+root=$PWD
+cd "$work" # it keeps notes where it runs
+"$cache/venv/bin/schemathesis" --config-file "$root/scripts/sdk/schemathesis.toml" run "$url/api/openapi.json" --url "$url" \
   --no-color --seed 5 --max-examples "${1:-15}" --phases examples,coverage,fuzzing --workers 1 \
   --exclude-operation-id get_events --exclude-operation-id import_thread

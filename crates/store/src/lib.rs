@@ -22,24 +22,7 @@
 //! # }
 //! ```
 //!
-//! # What is stored
-//!
-//! Messages as bytes (once a thread for equal ones) with what the core knows of them, records, the log of heads, one
-//! state a thread, events, partial results, keys of repeated writes, leases; `tenant` leads every key, and deleting a
-//! thread deletes its rows in every table. What learnt limits say belongs to a tenant.
-//!
-//! Bytes are shared within a thread, not within a tenant: a tenant-wide table would need counted references, and a
-//! count that is wrong once loses a message. There is no table of checkpoints: a record holds the ledger and the
-//! ranges it folds, the state holds the rest, so the record in force *is* the checkpoint, also after an undo.
-//!
-//! # Why rusqlite and tokio-postgres
-//!
-//! They and sqlx cannot share a build, since both link SQLite. Without default features and with what we need (SQLite
-//! compiled in, a statement cache, PostgreSQL on tokio), rusqlite 0.43 with tokio-postgres 0.7 asks for half the
-//! packages: `cargo tree` names at most 79 against the 157 of sqlx 0.9 with `sqlite`, `postgres` and `runtime-tokio`. Both
-//! compile the same C file. What we would use of sqlx (pool, migrations) is some fifty lines here, and it hands SQLite
-//! to a thread of its own just as `worker.rs` does, behind a runtime that the embedded store then needs too. Clean
-//! builds were begun on a machine that was too busy to finish them: CPU times are still to be measured.
+//! What is promised, the tables, search, purging, versions and backup are in `docs/store.md`.
 
 mod common;
 mod memory;
@@ -65,3 +48,7 @@ pub use postgres::{PostgresOptions, PostgresStore};
 pub use sql::{Failpoint, STEPS};
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteOptions, SqliteStore};
+
+#[cfg(all(doctest, feature = "sqlite", feature = "postgres"))]
+#[doc = include_str!("../../../docs/store.md")]
+struct Guide;

@@ -170,14 +170,15 @@ impl Postgres {
 }
 
 impl Backend for Postgres {
-    const CLOCK: Option<&'static str> =
-        Some("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint");
-
     const SEARCH: &'static str = "SELECT s.seq, count(*) FROM json_array_elements_text($4::text::json) AS asked (value) \
          JOIN search AS s \
          ON s.lexemes @@ ('''' || $3::text || ''' & ''' || asked.value || '''')::tsquery \
          WHERE s.tenant = $1 AND s.thread = $2 \
          GROUP BY s.seq ORDER BY count(*) DESC, s.seq DESC LIMIT $5";
+
+    fn clock(&self) -> Option<&'static str> {
+        Some("SELECT (extract(epoch FROM clock_timestamp()) * 1000)::bigint")
+    }
 
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>> {
         Box::pin(async move {

@@ -72,11 +72,11 @@ pub(crate) fn pass(failpoint: Option<&Failpoint>, step: usize) {
 
 /// A database.
 pub trait Backend: Send + Sync + 'static {
-    /// The database's clock in milliseconds, where leases go by it.
-    const CLOCK: Option<&'static str>;
-
     /// Finds messages: `$3` is the thread's own term, `$4` a JSON list of terms, `$5` the limit.
     const SEARCH: &'static str;
+
+    /// What reads the database's clock in milliseconds, where leases go by it.
+    fn clock(&self) -> Option<&'static str>;
 
     /// Reads.
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>>;

@@ -196,14 +196,16 @@ impl File {
 }
 
 impl Backend for Sqlite {
-    const CLOCK: Option<&'static str> = None;
-
     // The terms come first, since each is a query of the index.
     const SEARCH: &'static str = "SELECT s.seq, count(*) FROM json_each($4) AS asked \
          CROSS JOIN search_index CROSS JOIN search AS s ON s.row = search_index.rowid \
          WHERE search_index MATCH '\"' || $3 || '\" AND \"' || asked.value || '\"' \
          AND s.tenant = $1 AND s.thread = $2 \
          GROUP BY s.seq ORDER BY count(*) DESC, s.seq DESC LIMIT $5";
+
+    fn clock(&self) -> Option<&'static str> {
+        None
+    }
 
     fn query(&self, statement: Statement) -> Stores<'_, Vec<Row>> {
         self.0.run(move |file| {

@@ -341,7 +341,7 @@ impl<B: Backend> ThreadStore for Database<B> {
     ) -> Stores<'a, Lease> {
         let (key, holder) = (key.clone(), holder.to_owned());
         let mut reads = vec![head(&key).locking()];
-        reads.extend(B::CLOCK.map(|sql| Statement::new(sql, [])));
+        reads.extend(self.0.clock().map(|sql| Statement::new(sql, [])));
         self.0.transact(reads, move |mut rows| {
             let read = Read::needed(take(&mut rows, 0))?;
             let clock = take(&mut rows, 1).pop();

@@ -91,7 +91,12 @@ fn models_over_http_need_only_a_c_compiler() {
 /// Stores and models are the host's.
 #[test]
 fn the_service_reaches_no_store_and_no_model() {
-    let others = ["reqwest", "rustls", "conspectus-providers", "conspectus-store"];
+    let others = [
+        "reqwest",
+        "rustls",
+        "conspectus-providers",
+        "conspectus-store",
+    ];
     check("conspectus-server", &[&others[..], &SQL].concat());
 }
 

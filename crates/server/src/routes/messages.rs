@@ -72,10 +72,11 @@ fn once(headers: &HeaderMap, said: Option<Arc<str>>) -> Result<Option<Arc<str>>,
     let header = headers.get("idempotency-key").map(|key| key.to_str());
     let header = header.transpose().map_err(|_| bad_key())?.map(Arc::from);
     let is_fine = |key: &Arc<str>| (1..=MAX_KEY).contains(&key.chars().count());
-    let are_fine = [&header, &said].into_iter().flatten().all(is_fine);
-    match are_fine {
-        true => Ok(header.or(said)),
-        false => Err(bad_key()),
+    let is_fine = [&header, &said].into_iter().flatten().all(is_fine);
+    if is_fine {
+        Ok(header.or(said))
+    } else {
+        Err(bad_key())
     }
 }
 

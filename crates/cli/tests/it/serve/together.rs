@@ -22,6 +22,7 @@ struct Database {
 
 impl Database {
     /// `None`: there is no server, or nothing to speak with it.
+    #[expect(clippy::print_stdout, reason = "what is left out is said")]
     fn new() -> Option<Self> {
         let Some(server) = std::env::var_os("CONSPECTUS_POSTGRES") else {
             println!("CONSPECTUS_POSTGRES is not set, two services on one PostgreSQL left out");

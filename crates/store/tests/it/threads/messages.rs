@@ -4,7 +4,7 @@ use std::sync::atomic::Ordering;
 
 use conspectus::store::ThreadKey;
 use conspectus::threads::{
-    Append, CompactThread, CreateThread, IfExists, ListThreads, Page, PatchThread, SortBy,
+    Append, CompactThread, CreateThread, IfExists, ListThreads, Page, PatchThread, Recall, SortBy,
     ThreadsError,
 };
 use serde_json::json;
@@ -246,6 +246,73 @@ fn appending_costs_what_is_in_the_window_and_people_see_everything() {
                 next.messages.iter().map(|m| m.position).collect::<Vec<_>>(),
                 [56, 57, 58, 59, 60, 61]
             );
+        });
+    });
+}
+
+#[test]
+fn a_loaded_skill_outlives_its_message() {
+    everywhere(|world| {
+        let threads = world.threads("one");
+        world.run(async {
+            let key = &world.key;
+            threads.create(key, CreateThread::default()).await.expect("made");
+            let entry = json!({"name": "valves", "path": "/skills/valves/SKILL.md", "loaded_at": 3});
+            let messages = [
+                json!({"type": "human", "content": "turn it", "id": "h"}),
+                json!({"type": "ai", "content": "", "id": "c",
+                    "tool_calls": [{"name": "read_file", "args": {"path": "/skills/valves/SKILL.md"}, "id": "1"}]}),
+                json!({"type": "tool", "content": "how to turn valves", "tool_call_id": "1", "id": "r",
+                    "additional_kwargs": {"skill_context_entry": entry}}),
+            ];
+            let append = Append {
+                messages: messages.iter().map(super::world::json).collect(),
+                ..Append::default()
+            };
+            threads.append(key, &append).await.expect("appended");
+            threads.append(key, &talk(0, 30)).await.expect("appended");
+            threads.compact(key, &CompactThread::default()).await.expect("run");
+            let state = threads.state(key, None).await.expect("a state");
+            assert!(state.values.messages.iter().all(|m| !m.as_str().contains("\"r\"")));
+            assert_eq!(state.values.skill_context, [entry]);
+        });
+    });
+}
+
+#[test]
+fn tenants_see_nothing_of_each_other() {
+    everywhere(|world| {
+        let threads = world.talked(3);
+        world.run(async {
+            let (key, other) = (&world.key, ThreadKey::new("u", &world.key.thread));
+            assert_eq!(
+                said(threads.state(&other, None).await),
+                "Thread thread-1 not found"
+            );
+            assert_eq!(
+                said(threads.append(&other, &talk(0, 1)).await),
+                "Thread thread-1 not found"
+            );
+            let none = Recall::Words {
+                query: "valve".into(),
+                limit: 5,
+                folded_only: false,
+            };
+            threads
+                .create(&other, CreateThread::default())
+                .await
+                .expect("made");
+            assert_eq!(threads.recall(&other, &none).await, Ok(Vec::new()));
+            assert_eq!(
+                said(threads.pin(&other, "h1").await),
+                "there is no message \"h1\" in this thread"
+            );
+            // The same ids there are other messages.
+            let own = one(human("h1", "something else"));
+            threads.append(&other, &own).await.expect("appended");
+            threads.delete(key).await.expect("removed");
+            let state = threads.state(&other, None).await.expect("a state");
+            assert_eq!(state.values.messages.len(), 1);
         });
     });
 }

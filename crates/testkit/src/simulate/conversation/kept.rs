@@ -118,11 +118,11 @@ fn shown(record: &Record, request: &Projection) -> Checked {
 
 /// How many rules the text says are left out.
 fn left_out(durable: &str) -> u64 {
-    let counted = durable.lines().filter_map(|line| {
+    let mut counted = durable.lines().filter_map(|line| {
         let (count, _) = line
             .strip_prefix("- (")?
             .split_once(" more rules left out")?;
         count.parse::<u64>().ok()
     });
-    counted.last().unwrap_or(0)
+    counted.next_back().unwrap_or(0)
 }
