@@ -50,8 +50,11 @@ struct Told {
     result: Value,
     exit: Exit,
     /// The report.
-    text: Box<dyn FnOnce(&Value, Style) -> String>,
+    text: Text,
 }
+
+/// Writes a result for people.
+type Text = Box<dyn FnOnce(&Value, Style) -> String>;
 
 /// The document of `--json`.
 #[derive(Serialize)]
@@ -192,7 +195,7 @@ pub(crate) fn run(command: ThreadCommand) -> Done {
 }
 
 /// `recall`.
-pub(crate) fn recall(args: RecallArgs) -> Done {
+pub(crate) fn recall(args: &RecallArgs) -> Done {
     tell("recall", args.common.json, || {
         let recall = match (&args.id, &args.reference) {
             (_, Some(reference)) => Recall::Reference {
