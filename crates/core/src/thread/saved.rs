@@ -327,6 +327,8 @@ impl Thread {
         let is_open = |until| units.open_calls().any(|call| call.at < until);
         let is_missed = !thread.is_enough()
             || !units.orphans().is_empty()
+            // Calls without an id are answered by position, so what is absent decides too.
+            || units.calls().iter().any(|call| call.id.as_str().is_empty())
             || thread.absent.is_some_and(|absent| is_open(absent.until));
         match thread.branch.head() {
             Some(head) if thread.is_partial() && is_missed => Err(RestoreError::Missing(head)),

@@ -201,10 +201,11 @@ impl Reading {
             return true;
         }
         match policy.fidelity {
-            Fidelity::Off => self.is_made(summary),
+            Fidelity::Off => is_made(summary, &self.accepted),
             Fidelity::Flag => {
-                let said: Vec<&str> = summary.split('\n').map(without_notes).collect();
-                self.is_made(&said.join("\n")) || self.is_made(summary)
+                // A model may repeat a note that it read in the summary so far.
+                let accepted: Vec<String> = self.accepted.iter().map(|p| plain(p)).collect();
+                is_made(&plain(summary), &accepted) || is_made(summary, &self.accepted)
             }
             // Lines are left out, and what the log shows takes the place of others.
             Fidelity::Cut => self.says_lines(summary),
@@ -222,22 +223,6 @@ impl Reading {
             let line = without_notes(line);
             line.starts_with("- ") || self.accepted.iter().any(|part| part.contains(line))
         })
-    }
-
-    fn is_made(&self, summary: &str) -> bool {
-        let mut rest = summary;
-        while !rest.is_empty() {
-            let fits = self
-                .accepted
-                .iter()
-                .filter(|part| rest.starts_with(part.as_ref()));
-            let Some(part) = fits.max_by_key(|part| part.len()).filter(|p| !p.is_empty()) else {
-                return false;
-            };
-            rest = &rest[part.len()..];
-            rest = rest.strip_prefix("\n\n").unwrap_or(rest);
-        }
-        !summary.trim().is_empty()
     }
 }
 
@@ -276,4 +261,27 @@ fn samples(text: &str) -> Vec<String> {
         out.push(piece(text.len() - SAMPLE));
     }
     out
+}
+
+/// A text without the notes of the check against the source.
+fn plain(text: &str) -> String {
+    let lines: Vec<&str> = text.split('\n').map(without_notes).collect();
+    lines.join("\n")
+}
+
+/// Whether `summary` is some of `accepted`, one behind the other.
+fn is_made(summary: &str, accepted: &[impl AsRef<str>]) -> bool {
+    let mut rest = summary;
+    while !rest.is_empty() {
+        let fits = accepted
+            .iter()
+            .map(AsRef::as_ref)
+            .filter(|part| rest.starts_with(part));
+        let Some(part) = fits.max_by_key(|part| part.len()).filter(|p| !p.is_empty()) else {
+            return false;
+        };
+        rest = &rest[part.len()..];
+        rest = rest.strip_prefix("\n\n").unwrap_or(rest);
+    }
+    !summary.trim().is_empty()
 }
