@@ -27,7 +27,9 @@ impl Attempt {
             return;
         };
         let beside = [&self.durable, "\n", &summary.text].concat();
-        let (folded, kept) = self.folded_and_kept();
+        let (mut folded, kept) = self.folded_and_kept();
+        // The newest summary wins: an older one in the list was read for it and is replaced by it.
+        folded.retain(|view| !view.flags.summary);
         let redact = &s.policy.redact;
         let texts = Shown::all(src.texts, redact);
         let ledger = s.ledger.redacted(redact);
