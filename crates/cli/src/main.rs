@@ -51,7 +51,7 @@ fn main() -> ExitCode {
     let args = Args::parse();
     let done = match args.command {
         Command::Compact(args) if args.thread.is_some() => threads::compact(args),
-        Command::Recall(args) => threads::recall(args),
+        Command::Recall(args) => threads::recall(&args),
         Command::Thread(args) => threads::run(args.what),
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),

@@ -18,6 +18,6 @@ pub(crate) fn compact(_: CompactArgs) -> Done {
 }
 
 /// `recall`, which finds nothing.
-pub(crate) fn recall(_: RecallArgs) -> Done {
+pub(crate) fn recall(_: &RecallArgs) -> Done {
     Err(Fail::about(Exit::Usage, "recall", BUILD))
 }

@@ -87,7 +87,7 @@ impl Embedded {
         Ok(match ask {
             Ask::List { text, limit, after } => self.list(*text, *limit, *after).await?,
             Ask::Status => value(&threads.status(&key).await?),
-            Ask::Get => thread_json(threads.get(&key).await?),
+            Ask::Get => thread_json(&threads.get(&key).await?),
             Ask::Visible(page) => {
                 let page: &Page = page;
                 value(&threads.visible(&key, page).await?)
@@ -100,7 +100,7 @@ impl Embedded {
                     policy: policy.cloned(),
                     ..CreateThread::default()
                 };
-                thread_json(threads.create(&key, create).await?)
+                thread_json(&threads.create(&key, create).await?)
             }
             Ask::Append(messages) => {
                 let append = Append {
@@ -129,11 +129,11 @@ impl Embedded {
                     Err(_) => At::Message(at.into()),
                 });
                 let to = self.key(to);
-                thread_json(threads.branch(&key, at.as_ref(), &to, create).await?)
+                thread_json(&threads.branch(&key, at.as_ref(), &to, create).await?)
             }
             Ask::Recall(recall) => json!({ "messages": threads.recall(&key, recall).await? }),
             Ask::Export => Value::String(threads.export(&key).await?),
-            Ask::Import(export) => thread_json(threads.import(&key, export).await?),
+            Ask::Import(export) => thread_json(&threads.import(&key, export).await?),
             Ask::Delete => {
                 threads.delete(&key).await?;
                 Value::Null
@@ -159,7 +159,7 @@ impl Embedded {
         found.truncate(limit as usize);
         let last = found.last().filter(|_| is_more);
         let next = last.map(|last| last.thread_id.clone());
-        let found: Vec<Value> = found.into_iter().map(thread_json).collect();
+        let found: Vec<Value> = found.iter().map(thread_json).collect();
         Ok(json!({ "threads": found, "next": next }))
     }
 }
@@ -186,7 +186,7 @@ fn value(answer: &impl Serialize) -> Value {
 }
 
 /// As the service shows one.
-fn thread_json(info: ThreadInfo) -> Value {
+fn thread_json(info: &ThreadInfo) -> Value {
     json!({
         "thread_id": info.thread_id,
         "created_at": iso_time(info.created_ms),

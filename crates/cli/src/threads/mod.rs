@@ -40,6 +40,9 @@ pub(crate) struct Runs {
     listed: Vec<RunModel>,
 }
 
+/// Makes the report of what was answered.
+type Text = Box<dyn FnOnce(&Value, Style) -> String>;
+
 /// What a command came to.
 struct Told {
     /// Where.
@@ -50,7 +53,7 @@ struct Told {
     result: Value,
     exit: Exit,
     /// The report.
-    text: Box<dyn FnOnce(&Value, Style) -> String>,
+    text: Text,
 }
 
 /// The document of `--json`.
@@ -192,7 +195,7 @@ pub(crate) fn run(command: ThreadCommand) -> Done {
 }
 
 /// `recall`.
-pub(crate) fn recall(args: RecallArgs) -> Done {
+pub(crate) fn recall(args: &RecallArgs) -> Done {
     tell("recall", args.common.json, || {
         let recall = match (&args.id, &args.reference) {
             (_, Some(reference)) => Recall::Reference {
