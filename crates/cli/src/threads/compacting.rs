@@ -18,7 +18,7 @@ pub(crate) fn compact(args: CompactArgs) -> Done {
     tell("compact", json, || {
         let id = checked(&thread)?;
         let compact = CompactThread {
-            force: args.force || !args.if_due && args.policy.trigger.is_empty(),
+            force: args.force || (!args.if_due && args.policy.trigger.is_empty()),
             below_keep: args.policy.below_keep,
             keep: args.policy.keep,
             focus: args.summary.focus.as_deref().map(Into::into),

@@ -40,6 +40,9 @@ pub(crate) struct Runs {
     listed: Vec<RunModel>,
 }
 
+/// Makes the report of what was answered.
+type Text = Box<dyn FnOnce(&Value, Style) -> String>;
+
 /// What a command came to.
 struct Told {
     /// Where.
