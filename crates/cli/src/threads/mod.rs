@@ -56,9 +56,6 @@ struct Told {
     text: Text,
 }
 
-/// Writes a result for people.
-type Text = Box<dyn FnOnce(&Value, Style) -> String>;
-
 /// The document of `--json`.
 #[derive(Serialize)]
 struct Document<'a> {
