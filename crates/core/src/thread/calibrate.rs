@@ -99,7 +99,8 @@ impl Thread {
         view: &MessageView,
         counter: &dyn TokenCounter,
     ) -> Option<RecordId> {
-        if view.role != Role::Assistant {
+        // A piece that the surface cannot read may look as if the user said it.
+        if view.role != Role::Assistant && view.reply.is_none() {
             return self.active;
         }
         let at = self.branch.len();

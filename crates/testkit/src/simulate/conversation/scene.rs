@@ -661,10 +661,11 @@ pub(super) fn asked_under(
         let first = before
             .filter(|_| goes_on)
             .map(|before| branch.path()[before]);
-        let under = match (view.role, first) {
-            (Role::Assistant, Some(first)) => reports.get(&first).copied().unwrap_or(active),
-            (Role::Assistant, None) => sent.take().unwrap_or(active),
-            _ => active,
+        let is_reply = view.role == Role::Assistant || view.reply.is_some();
+        let under = match first {
+            Some(first) => reports.get(&first).copied().unwrap_or(active),
+            None if is_reply => sent.take().unwrap_or(active),
+            None => active,
         };
         reports.insert(*node, under);
     }
