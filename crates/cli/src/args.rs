@@ -1,9 +1,5 @@
 //! What can be typed. Nothing is done here; [`crate::job`] turns it into what is to be done.
 
-#[cfg_attr(
-    not(feature = "threads"),
-    expect(dead_code, reason = "there are no threads")
-)]
 mod threads;
 
 use std::net::SocketAddr;
@@ -185,7 +181,6 @@ pub(crate) struct ManArgs {
 
 /// `serve`.
 #[derive(Debug, ClapArgs)]
-#[cfg_attr(not(feature = "serve"), expect(dead_code, reason = "nobody is served"))]
 pub(crate) struct ServeArgs {
     /// A YAML file with sections server:, models: and summarization:, else what CONSPECTUS_CONFIG names
     #[arg(long, short, value_name = "FILE")]
