@@ -156,7 +156,9 @@ fn uncorrected(tokens: u64, offset: i64) -> u64 {
     let by = offset.unsigned_abs();
     match offset < 0 {
         true => tokens.saturating_add(by).min(tokens.saturating_mul(2)),
-        false => tokens.saturating_sub(by).max(tokens - tokens / 3),
+        false => tokens
+            .saturating_sub(by)
+            .max(tokens - tokens.saturating_add(1) / 3),
     }
 }
 
@@ -168,6 +170,24 @@ fn proportion(value: u64, of: u64, to: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_largest_count_that_fits_once_it_is_corrected() {
+        for offset in -60..60_i64 {
+            for tokens in 0..120_u64 {
+                let fits = |count: &u64| {
+                    let most = i64::try_from(count / 2).expect("small");
+                    count.saturating_add_signed(offset.clamp(-most, most)) <= tokens
+                };
+                let largest = (0..=2 * tokens).rev().find(fits);
+                assert_eq!(
+                    Some(uncorrected(tokens, offset)),
+                    largest,
+                    "{tokens} by {offset}"
+                );
+            }
+        }
+    }
 
     #[test]
     fn reports_shift_or_scale() {
