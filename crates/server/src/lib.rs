@@ -27,7 +27,6 @@
 
 mod answer;
 mod app;
-mod clock;
 mod guard;
 mod health;
 mod log;
@@ -47,7 +46,6 @@ mod shapes;
 mod stop;
 mod tokens;
 
-pub use clock::SystemClock;
 pub use log::Log;
 pub use metrics::Metrics;
 pub use server::{Server, instance};

@@ -10,7 +10,8 @@ use conspectus::telemetry::Telemetry;
 use conspectus::threads::{Settings as ThreadSettings, Threads};
 use conspectus::{Clock, Compactor, Policy};
 use conspectus_config::Config;
-use conspectus_server::{Log, Metrics, Server, Settings, SystemClock, Tokens, instance};
+use conspectus_providers::TokioClock;
+use conspectus_server::{Log, Metrics, Server, Settings, Tokens, instance};
 
 use crate::Done;
 use crate::args::ServeArgs;
@@ -72,7 +73,7 @@ async fn serve(config: &Config, policy: &Policy, args: &ServeArgs, settings: Set
         .await?;
     let (models, listed) = served(config, policy.summary.call_timeout_ms);
     let metrics = Metrics::new();
-    let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+    let clock: Arc<dyn Clock> = Arc::new(TokioClock::since_1970());
     let telemetry = Telemetry::new().with(metrics.clone());
     let compactor = Compactor::new(models, clock).with_telemetry(telemetry);
     let mut with = ThreadSettings::new(instance());

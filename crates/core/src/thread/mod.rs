@@ -9,6 +9,7 @@ mod bound;
 mod calibrate;
 mod commit;
 mod decide;
+mod frozen;
 mod guard;
 mod limits;
 mod live;
@@ -34,16 +35,18 @@ pub use saved::{Known, Reported, RestoreError, STATE_FORMAT, State, Stored};
 pub use size::Size;
 pub use spending::Spent;
 
+use frozen::Frozen;
+
 use crate::count::{TokenCounter, Weight};
 use crate::effect::{Expect, Fence, Millis, Version};
 use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
 use crate::ledger::Ledger;
 use crate::parity;
-use crate::patch::{self, Patch};
+use crate::patch::Patch;
 use crate::planted::{Bug, planted};
 use crate::policy::Policy;
-use crate::project::{self, Shape};
+use crate::project;
 use crate::projection::{Piece, Projection};
 use crate::record::{Patches, Record, Weights};
 use crate::unit::Pos;
@@ -113,26 +116,6 @@ pub struct HeadChange {
     pub record: Option<RecordId>,
     /// Why.
     pub cause: HeadCause,
-}
-
-/// The part of the request that does not change until the next compaction, computed once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
-struct Frozen {
-    pieces: Arc<[Piece]>,
-    end: Pos,
-    /// Messages of the branch when it was computed: whether a call counts as unanswered depends on them.
-    seen: Pos,
-    messages: u64,
-    weight: Weight,
-    /// What its patched messages weigh.
-    weights: Weights,
-    /// Ids of the calls in it.
-    calls: BTreeSet<CallId>,
-    summary_weight: Weight,
-    /// Bytes of its texts, the summary's included.
-    bytes: u64,
-    scale: scale::Scale,
-    validator: Validator,
 }
 
 /// An attempt that is under way.
@@ -297,23 +280,6 @@ impl Thread {
             }
             Some(_) => 0,
         }
-    }
-
-    /// Whether the newest message is the first to answer a call of the frozen part: its stand-in gives way.
-    fn answers_frozen(&self) -> bool {
-        let Some(at) = self.branch.len().checked_sub(1) else {
-            return false;
-        };
-        let is_first = |part: usize| {
-            let call = self.branch.units().call_of(at, part);
-            call.is_some_and(|c| c.at < self.frozen.end && c.answers.first() == Some(&(at, part)))
-        };
-        self.active.is_some()
-            && self
-                .branch
-                .view(at)
-                .results()
-                .any(|(part, _)| is_first(part))
     }
 
     /// System text and tools as they are now.
@@ -527,98 +493,6 @@ impl Thread {
         let mut weights = self.frozen.weights.clone();
         weights.extend(&self.live.weights);
         weights
-    }
-
-    /// Computes the frozen part anew from history and record. O(n): at commits and when the head moves.
-    fn refreeze(&mut self, src: Sources<'_>) {
-        self.freeze(src);
-        self.show_rest(src);
-    }
-
-    /// The frozen part alone.
-    fn freeze(&mut self, src: Sources<'_>) {
-        let Some(record) = self.active().cloned() else {
-            self.frozen = Frozen::default();
-            return;
-        };
-        let end = self.branch.position(record.upto).map_or(0, |at| at + 1);
-        let folded = |at: Pos| record.removed.contains(self.branch.path()[at]);
-        let summaries = self.summaries_in_force();
-        let shown: Vec<_> = summaries
-            .iter()
-            .map(|text| parity::shown(text, record.peer))
-            .collect();
-        let shape = Shape {
-            is_folded: &folded,
-            patches: &record.patches,
-            summaries: &shown,
-            placement: record.placement,
-            repairs: record.peer.is_none(),
-            durable: &record.durable,
-            pending: &self.pending,
-        };
-        let pieces = project::frozen(&self.branch, end, &shape);
-        let mut frozen = Frozen {
-            end,
-            seen: self.branch.len(),
-            ..Frozen::default()
-        };
-        let by_handle: BTreeMap<_, _> = (0..end)
-            .filter(|at| !folded(*at))
-            .map(|at| (self.branch.view(at).handle, at))
-            .collect();
-        for piece in &pieces {
-            let (handle, edits): (_, &[Patch]) = match piece {
-                Piece::Insert(block) => {
-                    frozen.bytes += block.text.len() as u64;
-                    frozen.summary_weight += src.counter.added_message(&block.text);
-                    frozen.validator.block(block);
-                    continue;
-                }
-                Piece::Keep(handle) => (handle, &[]),
-                Piece::Edit(handle, edits) => (handle, edits),
-            };
-            let Some(at) = by_handle.get(handle).copied() else {
-                continue;
-            };
-            let view = self.branch.view(at);
-            frozen.messages += 1;
-            frozen.bytes += patch::bytes(view, edits);
-            let weight = match edits {
-                [] => self.branch.weight(at, at + 1),
-                edits => src.counter.patched(view, src.texts, edits),
-            };
-            frozen.weight += weight;
-            let takes_report = record.peer.is_some();
-            frozen.scale.push(at, view, weight, takes_report);
-            frozen.validator.message(view, edits);
-            frozen
-                .calls
-                .extend(view.calls().map(|(_, id, _)| id.clone()));
-        }
-        for (node, edits) in &record.patches {
-            if let Some(at) = self.branch.position(*node).filter(|at| *at < end) {
-                let weight = src.counter.patched(self.branch.view(at), src.texts, edits);
-                frozen.weights.insert(*node, weight);
-            }
-        }
-        frozen.pieces = Arc::from(pieces);
-        if planted(Bug::LateMessageLost) {
-            frozen.end = self.branch.len();
-        }
-        self.frozen = frozen;
-    }
-
-    /// What follows from the frozen part and the messages behind it.
-    fn show_rest(&mut self, src: Sources<'_>) {
-        let behind = match self.active {
-            Some(_) => self.frozen.end..self.branch.len(),
-            None => 0..0,
-        };
-        self.unsent = behind.map(|at| self.unsent_of(at, src)).sum();
-        self.anchor = self.newest_report();
-        self.show_tail();
-        self.scale_tail(src);
     }
 
     /// The newest report that measured what is shown now. One from before a commit did not, nor did one from

@@ -9,7 +9,8 @@ use conspectus::telemetry::Telemetry;
 use conspectus::threads::{RunModel, Settings as ThreadSettings, Threads};
 use conspectus::{ChatModel, Clock, Compactor, ModelProfile, Models};
 use conspectus_config::Config;
-use conspectus_server::{Log, Metrics, Server, Settings, SystemClock, Tokens};
+use conspectus_providers::TokioClock;
+use conspectus_server::{Log, Metrics, Server, Settings, Tokens};
 use conspectus_store::MemoryStore;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
@@ -74,7 +75,7 @@ impl Service {
             threads.models.push(listed(name));
         }
         let metrics = Metrics::new();
-        let clock: Arc<dyn Clock> = Arc::new(SystemClock::new());
+        let clock: Arc<dyn Clock> = Arc::new(TokioClock::since_1970());
         let telemetry = Telemetry::new().with(metrics.clone());
         let compactor = Compactor::new(models, clock).with_telemetry(telemetry);
         let store = Arc::new(MemoryStore::default());
