@@ -34,10 +34,8 @@ pub fn die(input: &str) -> anyhow::Result<()> {
     runner.world.asked.clear();
     runner.commands = order.commands;
     let policy = runner.policy.clone().map_err(anyhow::Error::msg)?;
-    let disk = Disk {
-        failpoint: Some(order.instant.failpoint()),
-        ..Disk::at(&order.file, &order.thread)
-    };
+    let mut disk = Disk::at(&order.file, &order.thread);
+    disk.failpoint = Some(order.instant.failpoint());
     let mut session = runner.session(&policy, runner.before())?.opened(disk)?;
     runner.leased("compact", &mut session, &policy)?;
     crash::tell(&runner.world.take_done())?;
