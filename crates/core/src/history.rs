@@ -42,6 +42,11 @@ impl History {
         id
     }
 
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.nodes.reserve_exact(more);
+    }
+
     /// The next node of a history that was stored.
     pub(crate) fn restore(&mut self, node: Node) {
         self.nodes.push(node);

@@ -59,6 +59,13 @@ pub struct Units {
 }
 
 impl Units {
+    /// Makes room for so many more messages.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.of.reserve_exact(more);
+        self.units.reserve_exact(more);
+        self.cuts.reserve_exact(more);
+    }
+
     /// Adds the next message of the branch.
     pub fn push(&mut self, message: &MessageView) {
         let at = self.of.len();

@@ -65,6 +65,15 @@ impl Branch {
         self.sums.push(self.sum_before(self.sums.len()) + weight);
     }
 
+    /// Makes room for so many more messages.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.path.reserve_exact(more);
+        self.views.reserve_exact(more);
+        self.sums.reserve_exact(more);
+        self.bytes.reserve_exact(more);
+        self.units.reserve(more);
+    }
+
     /// The next message, which was not read: `view` is its placeholder and weighs nothing.
     pub(crate) fn skip(&mut self, node: NodeId, view: Arc<MessageView>) {
         self.units.push(&view);

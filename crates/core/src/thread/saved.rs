@@ -28,6 +28,9 @@ use crate::unit::{Call, Pos};
 use crate::view::{Flags, MessageView, Role};
 use crate::window::Branch;
 
+/// Room is made at once for so many messages; what is beyond comes as it is read.
+const MOST_ROOM: u64 = 1 << 20;
+
 /// The version of the stored shape of [`State`] and [`Known`].
 pub const STATE_FORMAT: u16 = 1;
 
@@ -272,6 +275,9 @@ impl Thread {
         thread.take_records(&state, stored.records)?;
         let messages = thread.take_messages(&state, stored.messages)?;
         thread.pending = Arc::new(state.pending);
+        // A little more than there is: a conversation goes on.
+        let room = messages.len() + messages.len() / 64 + 16;
+        Arc::make_mut(&mut thread.branch).reserve(room);
         for (at, message) in messages.into_iter().enumerate() {
             if at as u64 == state.frozen_at {
                 thread.freeze(src);
@@ -380,8 +386,10 @@ impl Thread {
         let active = self.active().cloned();
         let is_folded = |node| active.as_ref().is_some_and(|r| r.removed.contains(node));
         let nowhere: Arc<MessageView> = Arc::new(placeholder());
+        let room = usize::try_from(state.nodes.min(MOST_ROOM)).unwrap_or(0);
         let mut history = History::default();
-        let mut branch = Vec::new();
+        history.reserve(room + room / 64 + 16);
+        let mut branch = Vec::with_capacity(room);
         let mut path = state.path.iter().copied().peekable();
         let mut messages = messages.into_iter().peekable();
         for id in (0..state.nodes).map(NodeId) {
