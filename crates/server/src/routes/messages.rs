@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::change::Empty;
 use crate::answer::{Answer, Answered};
 use crate::app::App;
-use crate::parts::{Object, Whole};
+use crate::parts::{Object, Whole, place};
 use crate::problem::Problem;
 use crate::read::{Asked, Body, Named};
 
@@ -91,7 +91,9 @@ fn bad_key() -> Problem {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     limit: Option<u32>,
+    #[serde(default, deserialize_with = "place")]
     before: Option<u64>,
+    #[serde(default, deserialize_with = "place")]
     after: Option<u64>,
 }
 
