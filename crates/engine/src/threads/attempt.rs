@@ -6,8 +6,8 @@ use conspectus_core::attempt::Attempt;
 use conspectus_core::effect::{Event, Hook, Route};
 use conspectus_core::outcome::{Measured, Moment, Outcome, Reason, Report};
 use conspectus_core::policy::{Keep, KeepOption, Options, Policy};
-use conspectus_core::thread::{Decision, Learnt, Manual, Recovery, State};
 use conspectus_core::ranges::NodeRanges;
+use conspectus_core::thread::{Decision, Learnt, Manual, Recovery, State};
 use conspectus_wire::Format;
 
 use super::Threads;

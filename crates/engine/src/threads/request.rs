@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use super::Threads;
 use super::checkpoint::CheckpointId;
+use super::compact::CompactThread;
 use super::error::ThreadsError;
 use super::json::Json;
-use super::compact::CompactThread;
 use super::open::{Much, Opened};
 use super::settings::Asked;
 use crate::clock::Clock;
