@@ -63,6 +63,7 @@ pub(crate) async fn append(
         messages: new.messages,
         once: once(&headers, new.idempotency_key)?,
         usage: new.usage.map(|Object(reported)| reported.usage()),
+        ..Append::default()
     };
     Ok(Answer(app.threads.append(&named.key(), &append).await?))
 }
