@@ -11,6 +11,7 @@ use super::checkpoint::CheckpointId;
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::meta::{Meta, Metadata, Origin, matches, merge};
+use super::note::RunMark;
 use super::settings::Asked;
 use crate::clock::Clock;
 use crate::store::{Head, Listed, Listing, Mark, Order, ThreadKey, Write, Written};
@@ -175,7 +176,7 @@ impl From<SortBy> for Order {
 pub enum ThreadStatus {
     /// Nothing is.
     Idle,
-    /// A compaction is, or was when its process died.
+    /// A compaction or a run is, or was when its process died.
     Busy,
 }
 
@@ -202,6 +203,9 @@ pub struct ThreadInfo {
     pub status: ThreadStatus,
     /// The attempt that is, or was when its process died.
     pub compaction_in_progress: Option<Mark>,
+    /// The run of an agent that has the thread, or had it last.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<RunMark>,
     /// Messages, over all branches.
     pub messages: u64,
     /// Compactions and prunings that were committed.
@@ -214,6 +218,8 @@ impl ThreadInfo {
     pub(crate) fn of(key: &ThreadKey, head: &Head) -> Self {
         let meta = Meta::read(&head.meta);
         let state = head.state.as_ref();
+        let is_running = |run: &RunMark| !run.status.is_over();
+        let is_running = meta.note.run.as_ref().is_some_and(is_running);
         Self {
             thread_id: key.thread.clone(),
             created_ms: head.created_ms,
@@ -223,10 +229,11 @@ impl ThreadInfo {
             agent_name: meta.agent,
             policy: meta.policy,
             origin: meta.origin,
-            status: match head.mark {
-                Some(_) => ThreadStatus::Busy,
-                None => ThreadStatus::Idle,
+            status: match head.mark.is_some() || is_running {
+                true => ThreadStatus::Busy,
+                false => ThreadStatus::Idle,
             },
+            run: meta.note.run,
             compaction_in_progress: head.mark,
             messages: head.nodes,
             records: head.records,
