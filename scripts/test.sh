@@ -30,6 +30,8 @@ if [ "${1:-}" != quick ]; then
   scripts/sdk-test.sh
   scripts/api-test.sh
   scripts/otel-test.sh
+  step "many threads, a long one, and a service for some seconds"
+  scripts/load.sh short
 fi
 
 step "the command line without models"

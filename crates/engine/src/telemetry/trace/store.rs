@@ -10,8 +10,8 @@ use tracing::field::Empty;
 use tracing::{Instrument as _, Span, info_span};
 
 use crate::store::{
-    Found, Head, Lease, Mark, Rewrite, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey,
-    ThreadStore, Write, Written,
+    Found, Head, Lease, Listing, Mark, Rewrite, StoreError, StoredEvent, StoredMessage, Stores,
+    ThreadKey, ThreadStore, Write, Written,
 };
 use crate::terms::Terms;
 
@@ -118,10 +118,13 @@ impl ThreadStore for Traced {
     fn list<'a>(
         &'a self,
         tenant: &'a str,
-        after: &'a str,
-        limit: u32,
-    ) -> Stores<'a, Vec<Arc<str>>> {
-        self.0.list(tenant, after, limit)
+        listing: &'a Listing,
+    ) -> Stores<'a, Vec<(Arc<str>, Head)>> {
+        self.0.list(tenant, listing)
+    }
+
+    fn count<'a>(&'a self, tenant: &'a str) -> Stores<'a, u64> {
+        self.0.count(tenant)
     }
 
     fn head<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Option<Head>> {
