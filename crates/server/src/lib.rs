@@ -46,8 +46,10 @@ mod shapes;
 mod stop;
 mod tokens;
 
+pub use guard::ALONE;
 pub use log::Log;
 pub use metrics::Metrics;
+pub use origin::{Allowed, Asked};
 pub use server::{Server, instance};
 pub use settings::{DEFAULT_LISTEN, Settings, SettingsError};
 pub use tokens::{Tokens, TokensError};

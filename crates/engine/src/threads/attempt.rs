@@ -255,7 +255,7 @@ impl<C: Clock> Threads<C> {
     }
 
     /// What other threads learnt about the model.
-    async fn recall_limits(
+    pub(super) async fn recall_limits(
         &self,
         key: &ThreadKey,
         opened: &mut Opened,

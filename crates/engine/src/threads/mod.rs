@@ -10,6 +10,7 @@
 //! | read a state, and those before it | [`state`](Threads::state), [`history`](Threads::history) |
 //! | show people everything | [`visible`](Threads::visible) |
 //! | know what the model would be sent | [`request`](Threads::request) |
+//! | keep in step with a list that a client keeps | [`mirror`](Threads::mirror) |
 //! | compact, or see what that would do | [`compact`](Threads::compact), [`apply`](Threads::apply) |
 //! | take back, put back, branch off | [`undo`](Threads::undo), [`redo`](Threads::redo), [`branch`](Threads::branch), [`rewind`](Threads::rewind) |
 //! | find what was folded | [`recall`](Threads::recall) |
@@ -53,6 +54,7 @@ mod lease;
 mod log;
 mod message;
 mod meta;
+mod mirror;
 mod moves;
 mod open;
 mod outdated;
@@ -86,6 +88,7 @@ pub use info::{
 pub use json::Json;
 pub use log::LogEntry;
 pub use meta::{LastAttempt, Metadata, Origin};
+pub use mirror::{ClientList, InStep, Mirror, Mirrored};
 pub use moves::{Moved, Place};
 pub use outdated::{About, Later};
 pub use purge::{Purge, Purged};
