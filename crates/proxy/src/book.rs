@@ -118,6 +118,7 @@ pub(crate) struct Look {
     /// So many tokens it has at most, by a rough count.
     pub(crate) tokens: u64,
     /// Nothing was known of the conversation in memory.
+    #[cfg_attr(not(test), expect(dead_code, reason = "tests ask"))]
     pub(crate) is_new: bool,
 }
 

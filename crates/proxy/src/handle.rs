@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::sync::Arc;
 
+use conspectus::Format;
 use conspectus::wire::failure::ProviderError;
 use conspectus_server::{Allowed, Log};
 use http_body_util::BodyExt as _;
@@ -26,7 +27,7 @@ use crate::send::{SendError, Sender, UpBody};
 use crate::settings::Settings;
 use crate::tee::{Tee, overflow};
 use crate::upstream::Upstream;
-use crate::way;
+use crate::{capsule, sealed, way};
 
 /// An error is read up to this, to see whether it says that the request was too large.
 const ERROR: usize = 64 << 10;
@@ -123,23 +124,35 @@ async fn watched(
         head: head.clone(),
         scope: way::scope(turn.call, &turn.upstream, credential(&head), session(&head)),
     };
-    let seen = match plain {
-        Some(plain) => way::look(app, asked, plain),
+    let expanded = plain.as_ref().and_then(|plain| {
+        let is_responses = turn.call.format() == Some(Format::Responses);
+        let key = &app.settings.capsule_key;
+        is_responses.then(|| capsule::expanded(key, &asked.tenant, plain))?
+    });
+    // What goes up unless something is done: with our capsules opened, which nobody else can read.
+    let whole = expanded.as_ref().or(plain.as_ref());
+    if let Some(whole) = whole.filter(|whole| sealed::is_asked(turn.call, whole))
+        && !app.settings.observe
+        && let Some(answer) = way::sealed(app, &asked, whole.clone()).await
+    {
+        let status = answer.status().as_u16();
+        app.figures
+            .request(turn.call.as_str(), Done::Answered, status);
+        return answer;
+    }
+    let seen = match whole {
+        Some(whole) if turn.call != Call::Compact => way::look(app, asked, whole),
+        Some(_) => way::Seen::unseen("the upstream is asked to compact"),
         None => way::Seen::unseen("the body cannot be unpacked"),
     };
     let prepared = way::prepare(app, seen).await;
-    if let Some(answer) = prepared.answer {
-        app.figures.request(turn.call.as_str(), Done::Answered, 200);
-        return answer;
-    }
     let way::Prepared {
         body: rewritten,
         mut note,
         seen,
         is_stored,
-        ..
     } = prepared;
-    let up = match rewritten {
+    let up = match rewritten.or(expanded) {
         Some(rewritten) => {
             parts.headers.remove(header::CONTENT_ENCODING);
             rewritten
@@ -239,6 +252,7 @@ fn passed(
             down: ended.bytes,
             ms: (millis(to_begin), millis(began.elapsed())),
             usage: usage.map(|usage| (usage.input, usage.cache_read)),
+            is_cut: !ended.is_whole,
         };
         app.log.line(&line.to_string());
         if let Some((look, about, is_stored)) = after {

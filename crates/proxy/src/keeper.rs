@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use conspectus::core::effect::{Failure, Millis, Route};
 use conspectus::core::id::NodeId;
-use conspectus::core::policy::ASSUMED_WINDOW;
+use conspectus::core::policy::{ASSUMED_WINDOW, Options, Strategy};
 use conspectus::core::view::{Role, Usage};
 use conspectus::store::{StoreError, ThreadKey, ThreadStore};
 use conspectus::telemetry::Telemetry;
@@ -15,9 +15,7 @@ use conspectus::threads::{
     ClientList as _, CompactThread, Compacted, CreateThread, InStep, Metadata, Mirror, Mirrored,
     Place, RunModel, Settings as ThreadSettings, Threads, ThreadsError,
 };
-use conspectus::{
-    ChatModel, Clock, Compactor, Format, ModelProfile, Models, Moment, Policy, catalog,
-};
+use conspectus::{Clock, Compactor, Format, ModelProfile, Models, Moment, Policy, catalog};
 use hyper::HeaderMap;
 use serde_json::json;
 
@@ -36,6 +34,8 @@ const ALIKE: usize = 24;
 const TRIES: usize = 4;
 /// Models whose limits are kept.
 const MODELS: usize = 256;
+/// What a model may write when nobody knows: the summary's own cap is smaller.
+const ANY_OUTPUT: u64 = 1 << 20;
 
 /// What a request is about, beside its messages.
 #[derive(Clone)]
@@ -48,6 +48,17 @@ pub(crate) struct About {
     pub(crate) head: Arc<HeaderMap>,
 }
 
+/// What compacts conversations of one model.
+pub(crate) struct Desk {
+    pub(crate) compactor: Compactor<Arc<dyn Clock>>,
+    pub(crate) options: Options,
+    pub(crate) profile: ModelProfile,
+    pub(crate) routes: Vec<Route>,
+}
+
+/// By upstream and model: tokens from which on something is due.
+type Triggers = BTreeMap<(Arc<str>, Arc<str>), Option<u64>>;
+
 /// Keeps them.
 pub(crate) struct Keeper {
     store: Arc<dyn ThreadStore>,
@@ -56,7 +67,7 @@ pub(crate) struct Keeper {
     settings: Settings,
     instance: String,
     desks: AtomicU64,
-    triggers: Mutex<BTreeMap<(Arc<str>, Arc<str>), Option<u64>>>,
+    triggers: Mutex<Triggers>,
 }
 
 impl Keeper {
@@ -76,10 +87,6 @@ impl Keeper {
             desks: AtomicU64::new(0),
             triggers: Mutex::default(),
         }
-    }
-
-    pub(crate) fn now(&self) -> Millis {
-        self.clock.now()
     }
 
     /// Whether summaries are written by models.
@@ -162,43 +169,67 @@ impl Keeper {
 
     /// Threads for a model behind an upstream.
     fn threads(&self, about: &About, asks: bool) -> Threads<Arc<dyn Clock>> {
-        let mut models = Models::new();
-        let mut options = self.settings.options.clone();
-        let profile = profile(about);
-        let window = profile.window.unwrap_or(ASSUMED_WINDOW);
-        let mut route = Route {
-            model: Some("client".into()),
-            replay: false,
-            max_input: profile
-                .max_input
-                .unwrap_or(window - profile.max_output.unwrap_or(0).min(window / 4)),
-            max_output: profile.max_output.unwrap_or(1 << 20),
-            takes_schema: false,
-        };
-        match &self.settings.summaries {
-            Summaries::Client { model } if asks => {
-                let model = model.clone().unwrap_or_else(|| about.model.clone());
-                let made: Result<Arc<dyn ChatModel>, _> = asked(about, &model);
-                models = models.with("client", made);
-            }
-            _ => {
-                options.strategy = Some(conspectus::core::policy::Strategy::Digest);
-                route.model = Some("nobody".into());
-            }
-        }
-        let compactor = Compactor::new(models, self.clock.clone());
-        let compactor = compactor.with_telemetry(self.telemetry.clone());
+        let desk = self.desk(about, asks);
         // A name of its own for each: leases tell holders by it.
         let nth = self.desks.fetch_add(1, Ordering::Relaxed);
         let mut settings = ThreadSettings::new(format!("{}-{nth}", self.instance));
-        settings.options = options;
+        settings.options = desk.options;
+        let route = desk.routes.into_iter().next();
         settings.models = vec![RunModel {
             name: about.model.clone(),
-            profile,
-            route,
+            profile: desk.profile,
+            // A name that leads nowhere: the options say that nobody is asked.
+            route: route.unwrap_or(Route {
+                model: Some("nobody".into()),
+                replay: false,
+                max_input: ASSUMED_WINDOW,
+                max_output: ASSUMED_WINDOW,
+                takes_schema: false,
+            }),
             endpoint: about.upstream.url().into(),
         }];
-        Threads::new(self.store.clone(), Arc::new(compactor), settings)
+        Threads::new(self.store.clone(), Arc::new(desk.compactor), settings)
+    }
+
+    /// What compacts conversations of a model behind an upstream. `asks`: a model may be asked, where the settings say
+    /// so.
+    pub(crate) fn desk(&self, about: &About, asks: bool) -> Desk {
+        let mut models = Models::new();
+        let mut options = self.settings.options.clone();
+        let profile = profile(about);
+        let mut routes = Vec::new();
+        match &self.settings.summaries {
+            Summaries::Client { model } if asks => {
+                let name = model.clone().unwrap_or_else(|| about.model.clone());
+                let writer = match model {
+                    Some(name) => catalog::profile(name, None),
+                    None => profile.clone(),
+                };
+                let window = writer.window.unwrap_or(ASSUMED_WINDOW);
+                let reserve = writer.max_output.unwrap_or(0).min(window / 4);
+                routes.push(Route {
+                    model: Some("client".into()),
+                    replay: false,
+                    max_input: writer.max_input.unwrap_or(window - reserve),
+                    max_output: writer.max_output.unwrap_or(ANY_OUTPUT),
+                    takes_schema: false,
+                });
+                models = models.with("client", asked(about, &name));
+            }
+            _ => options.strategy = Some(Strategy::Digest),
+        }
+        let compactor = Compactor::new(models, self.clock.clone());
+        Desk {
+            compactor: compactor.with_telemetry(self.telemetry.clone()),
+            options,
+            profile,
+            routes,
+        }
+    }
+
+    /// The time.
+    pub(crate) fn now(&self) -> Millis {
+        self.clock.now()
     }
 
     fn mirror(&self, line: &Line, list: &List, about: &About) -> Mirror {

@@ -23,6 +23,8 @@ pub(crate) struct List {
     layout: Layout,
     /// Digests of the first message, the first two, …
     prefixes: Vec<Ident>,
+    /// Estimated tokens of the first message, the first two, …
+    tokens: Vec<u64>,
     /// Which reply each message is a piece of; empty in formats where replies are one message.
     replies: Vec<Option<ReplyId>>,
     /// The first message that was read here; those before it were known.
@@ -67,6 +69,7 @@ impl List {
             key,
             body: body.clone(),
             prefixes: before.map_or(Vec::new(), |before| before.prefixes[..from].to_vec()),
+            tokens: before.map_or(Vec::new(), |before| before.tokens[..from].to_vec()),
             replies: before.map_or(Vec::new(), |before| {
                 before.replies.get(..from).unwrap_or_default().to_vec()
             }),
@@ -86,11 +89,6 @@ impl List {
     /// The body as it came.
     pub(crate) fn body(&self) -> &Bytes {
         &self.body
-    }
-
-    /// Where things stand in it.
-    pub(crate) fn layout(&self) -> &Layout {
-        &self.layout
     }
 
     /// Its format.
@@ -126,14 +124,14 @@ impl List {
         root.copied().unwrap_or(Ident::EMPTY)
     }
 
+    /// Estimate of the tokens of all messages.
+    pub(crate) fn tokens(&self) -> u64 {
+        self.tokens.last().copied().unwrap_or(0)
+    }
+
     /// Estimate of the tokens of what was not known, and of what stands outside of the messages where none was.
     pub(crate) fn new_tokens(&self) -> u64 {
         self.new_tokens
-    }
-
-    /// The views of what was not known.
-    pub(crate) fn new_views(&self) -> &[MessageView] {
-        &self.views
     }
 
     /// The model that is asked for.
@@ -208,10 +206,12 @@ impl List {
             return None;
         }
         let counter = Estimator::new();
+        let before = self.tokens.last().copied().unwrap_or(0);
         let mut weight = 0;
         let mut prefix = self.prefixes.last().copied().unwrap_or(Ident::EMPTY);
         for view in conversation.views() {
             weight += counter.message(view, conversation);
+            self.tokens.push(before + counter.tokens(weight));
             prefix = prefix.then(view.ident);
             self.prefixes.push(prefix);
             let view = self.placed(view, conversation)?;
@@ -315,7 +315,7 @@ mod tests {
         let two = read(TWO, Some(&one));
         assert_eq!((two.known(), alone.known()), (1, 0));
         assert_eq!(two.prefixes(), alone.prefixes());
-        assert_eq!(two.layout(), alone.layout());
+        assert_eq!(two.layout, alone.layout);
         assert_eq!(two.model(), Some("m"));
         for at in 0..3 {
             assert_eq!(two.message(at), alone.message(at), "{at}");

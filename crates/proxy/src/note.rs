@@ -30,18 +30,6 @@ pub(crate) enum Done {
 }
 
 impl Done {
-    pub(crate) const ALL: [Self; 9] = [
-        Self::Passed,
-        Self::Untouched,
-        Self::Applied,
-        Self::Compacted,
-        Self::Recovered,
-        Self::Observed,
-        Self::FailedOpen,
-        Self::Answered,
-        Self::Refused,
-    ];
-
     pub(crate) fn as_str(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -118,6 +106,8 @@ pub(crate) struct Line<'a> {
     /// Until the answer began, and until it ended.
     pub(crate) ms: (u64, u64),
     pub(crate) usage: Option<(u64, u64)>,
+    /// The answer broke off, or the client left.
+    pub(crate) is_cut: bool,
 }
 
 impl fmt::Display for Line<'_> {
@@ -142,6 +132,9 @@ impl fmt::Display for Line<'_> {
         }
         if let Some(thread) = &self.note.thread {
             write!(f, " thread={thread}")?;
+        }
+        if self.is_cut {
+            f.write_str(" cut=true")?;
         }
         if let Some(why) = &self.note.why {
             write!(f, " why={why:?}")?;

@@ -11,6 +11,7 @@ use conspectus::core::effect::Failure;
 use conspectus::core::id::{Ident, IdentHasher};
 use conspectus::store::ThreadKey;
 use conspectus::threads::InStep;
+use conspectus::wire::json::Object;
 use hyper::HeaderMap;
 use hyper::Response;
 use hyper::body::Bytes;
@@ -24,6 +25,7 @@ use crate::list::List;
 use crate::note::{Done, Note};
 use crate::own_summary::is_own_summary;
 use crate::rewrite::rewritten;
+use crate::sealed::answer;
 use crate::upstream::Upstream;
 
 /// Who asks for what.
@@ -45,8 +47,6 @@ pub(crate) enum Seen {
 
 /// A request that can be sent.
 pub(crate) struct Prepared {
-    /// It is answered here.
-    pub(crate) answer: Option<Response<Down>>,
     /// The body to send; `None`: the one that came.
     pub(crate) body: Option<Bytes>,
     pub(crate) note: Note,
@@ -76,7 +76,6 @@ pub(crate) fn scope(
     hash.field(call.list().as_bytes());
     hash.field(format!("{:?}", call.format()).as_bytes());
     hash.field(upstream.name.as_bytes());
-    hash.field(upstream.url().as_bytes());
     hash.field(&credential.0);
     if let Some(session) = session {
         hash.field(&session.0);
@@ -85,7 +84,7 @@ pub(crate) fn scope(
 }
 
 /// Looks at a body.
-pub(crate) fn look(app: &App, ask: Ask, body: Bytes) -> Seen {
+pub(crate) fn look(app: &App, ask: Ask, body: &Bytes) -> Seen {
     let Some(format) = ask.call.format() else {
         return Seen::unseen("not a conversation");
     };
@@ -94,7 +93,7 @@ pub(crate) fn look(app: &App, ask: Ask, body: Bytes) -> Seen {
     hash.field(&ask.scope.0);
     let scope = hash.finish();
     let found = catch_unwind(AssertUnwindSafe(|| {
-        app.book.look(scope, format, ask.call.list(), &body)
+        app.book.look(scope, format, ask.call.list(), body)
     }));
     let look = match found {
         Ok(Some(look)) => look,
@@ -125,7 +124,6 @@ pub(crate) async fn prepare(app: &Arc<App>, seen: Seen) -> Prepared {
         Seen::Known(look, about) => (look, about),
         Seen::Unseen(note) => {
             return Prepared {
-                answer: None,
                 body: None,
                 note,
                 seen: None,
@@ -138,7 +136,6 @@ pub(crate) async fn prepare(app: &Arc<App>, seen: Seen) -> Prepared {
         false => (None, untouched(app, &look), false),
     };
     Prepared {
-        answer: None,
         body,
         note,
         seen: Some((look, about)),
@@ -244,7 +241,7 @@ fn projected(
     let messages = usize::try_from(step.messages).unwrap_or(usize::MAX);
     match rewritten(list, &step.projection, messages, about.upstream.strict) {
         Ok(body) => {
-            let saved = step.whole_tokens.saturating_sub(step.size.request);
+            let saved = spared(list, step);
             let note = Note {
                 saved,
                 ..note(done)
@@ -360,7 +357,7 @@ async fn observe(app: &App, look: &Look, about: &About, key: &ThreadKey, step: I
             Err(_) => return,
         }
     }
-    let saved = step.whole_tokens.saturating_sub(step.size.request);
+    let saved = spared(&look.list, &step);
     look.line.state().would_save = match step.record {
         Some(_) => saved,
         None => 0,
@@ -395,4 +392,29 @@ fn moment(list: &List) -> Moment {
         true => Moment::PreTurn,
         false => Moment::MidTurn,
     }
+}
+
+/// Tokens of the list that are not sent.
+fn spared(list: &List, step: &InStep) -> u64 {
+    let sent = step.size.request.saturating_sub(step.size.fixed);
+    list.tokens().saturating_sub(sent)
+}
+
+/// The answer to a client that asks for a compaction; `None`: the upstream is asked.
+pub(crate) async fn sealed(app: &Arc<App>, ask: &Ask, body: Bytes) -> Option<Response<Down>> {
+    let model = std::str::from_utf8(&body)
+        .ok()
+        .and_then(Object::of)
+        .and_then(|body| Some(Arc::from(&*body.string("model")?)))?;
+    let about = About {
+        model,
+        tenant: ask.tenant.clone(),
+        call: ask.call,
+        upstream: ask.upstream.clone(),
+        head: ask.head.clone(),
+    };
+    let task_app = app.clone();
+    let work = tokio::spawn(async move { answer(&task_app, &about, &body).await });
+    let done = tokio::time::timeout(app.settings.limits.wait, work).await;
+    done.ok()?.ok()?
 }

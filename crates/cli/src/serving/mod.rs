@@ -1,6 +1,6 @@
 //! `conspectus serve`: the configuration's store, models and section `server:` become a running service.
 
-mod signals;
+pub(crate) mod signals;
 
 use std::io::Write as _;
 use std::path::Path;

@@ -70,8 +70,6 @@ pub struct InStep {
     pub record: Option<RecordId>,
     /// The size of the request.
     pub size: Size,
-    /// The size of the list itself, by the counter.
-    pub whole_tokens: u64,
     /// Whether a trigger is reached.
     pub is_due: bool,
     /// Whether a summary should be made in the background.
@@ -247,14 +245,12 @@ fn in_step(opened: &Opened) -> InStep {
     let upto = thread
         .active()
         .and_then(|record| branch.position(record.upto));
-    let whole = branch.weight(0, branch.len()) + thread.fixed().weight;
     InStep {
         messages: branch.len() as u64,
         projection: thread.projection(),
         frozen: upto.map_or(0, |at| at as u64 + 1),
         record: thread.active().map(|record| record.id),
         size,
-        whole_tokens: src.counter.tokens(whole),
         is_due: policy.enabled && thread.is_triggered(&size),
         is_soft: policy.enabled && policy.soft_tokens.is_some_and(|soft| size.tokens >= soft),
         trigger: policy.trigger_tokens(),

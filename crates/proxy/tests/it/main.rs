@@ -1,5 +1,6 @@
 //! The proxy between a client that says anything and an upstream that answers as scripted.
 
+mod capsules;
 mod compaction;
 mod fidelity;
 mod guard;
