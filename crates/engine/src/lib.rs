@@ -133,6 +133,7 @@
 //! | how an attempt under way is stopped | [`Control`] |
 //! | how a thread is shared with an attempt | [`Home`], [`Shared`] |
 //! | what can be done with threads in a store | [`threads`], [`store`] |
+//! | what an agent asks its model | [`AgentModel`], [`TurnRequest`] |
 //! | who is told of compactions | [`telemetry`] |
 //! | which files can be opened | [`Format`], [`wire`] |
 
@@ -157,6 +158,7 @@ pub mod telemetry;
 pub mod terms;
 mod text;
 pub mod threads;
+mod turn;
 mod units;
 
 pub use clock::Clock;
@@ -181,6 +183,7 @@ pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, in
 pub use model::{Boxed, ChatModel, ModelCall, Models, Prompt};
 pub use replaying::Replaying;
 pub use shortened::{Shortened, shortened};
+pub use turn::{AgentModel, AgentModels, Delta, ToolSpec, Turn, TurnCall, TurnRequest};
 pub use units::{StayShare, UnitLine, stays, units};
 
 /// The code of the project's first page compiles.

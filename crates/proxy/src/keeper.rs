@@ -9,7 +9,7 @@ use conspectus::core::effect::{Failure, Millis, Route};
 use conspectus::core::id::NodeId;
 use conspectus::core::policy::{ASSUMED_WINDOW, Options, Strategy};
 use conspectus::core::view::{Role, Usage};
-use conspectus::store::{StoreError, ThreadKey, ThreadStore};
+use conspectus::store::{Listed, Listing, StoreError, ThreadKey, ThreadStore};
 use conspectus::telemetry::Telemetry;
 use conspectus::threads::{
     ClientList as _, CompactThread, Compacted, CreateThread, InStep, Metadata, Mirror, Mirrored,
@@ -29,7 +29,7 @@ use crate::upstream::Upstream;
 /// What every name of a thread of ours begins with.
 const PREFIX: &str = "px-";
 /// Threads with the same beginning that are looked at.
-const ALIKE: usize = 24;
+const ALIKE: u32 = 24;
 /// Tries to find a thread that the list fits.
 const TRIES: usize = 4;
 /// Models whose limits are kept.
@@ -413,20 +413,22 @@ impl Keeper {
 
     /// The newest threads whose conversations began in the same way.
     async fn alike(&self, tenant: &str, base: &str) -> Result<Vec<Arc<str>>, StoreError> {
-        let mut after: Arc<str> = base.into();
-        let mut all: Vec<Arc<str>> = Vec::new();
-        loop {
-            let page = self.store.list(tenant, &after, 100).await?;
-            let count = page.len();
-            let ours = page.into_iter().filter(|name| name.starts_with(base));
-            let before = all.len();
-            all.extend(ours);
-            if count < 100 || all.len() - before < count {
-                let from = all.len().saturating_sub(ALIKE);
-                return Ok(all.split_off(from));
-            }
-            after = all.last().cloned().unwrap_or(after);
-        }
+        // Their names are numbered: those behind the last number that there can be, backwards.
+        let behind: Arc<str> = format!("{base}~").into();
+        let listing = Listing {
+            descending: true,
+            after: Some(Listed {
+                thread: behind,
+                ms: 0,
+            }),
+            limit: ALIKE,
+            ..Listing::default()
+        };
+        let page = self.store.list(tenant, &listing).await?;
+        let names = page.into_iter().map(|(name, _)| name);
+        let mut all: Vec<_> = names.filter(|name| name.starts_with(base)).collect();
+        all.reverse();
+        Ok(all)
     }
 }
 

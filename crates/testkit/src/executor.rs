@@ -110,6 +110,56 @@ impl Drop for Sleep<'_> {
     }
 }
 
+/// Tasks that go on beside what is run, as a runtime's do. Dropping it kills them. Clones are the same.
+#[derive(Clone, Default)]
+pub struct Nursery(Arc<Mutex<Vec<Boxed<'static, ()>>>>);
+
+impl Nursery {
+    /// Without tasks.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Begins a task.
+    pub fn spawn(&self, task: Boxed<'static, ()>) {
+        self.tasks().push(task);
+    }
+
+    /// `main` to its end, with the tasks beside it. Those that are not over go on the next time.
+    pub async fn beside<T>(&self, main: impl Future<Output = T>) -> T {
+        let mut main = pin!(main);
+        std::future::poll_fn(|cx| {
+            if let Poll::Ready(out) = main.as_mut().poll(cx) {
+                return Poll::Ready(out);
+            }
+            // A task may begin others, and what it did may be what the main one waits for.
+            let mut polled = std::mem::take(&mut *self.tasks());
+            let mut left = Vec::new();
+            while !polled.is_empty() {
+                for mut task in polled {
+                    if task.as_mut().poll(cx).is_pending() {
+                        left.push(task);
+                    }
+                }
+                polled = std::mem::take(&mut *self.tasks());
+            }
+            *self.tasks() = left;
+            main.as_mut().poll(cx)
+        })
+        .await
+    }
+
+    /// Kills all tasks.
+    pub fn kill(&self) {
+        let tasks = std::mem::take(&mut *self.tasks());
+        drop(tasks);
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Vec<Boxed<'static, ()>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
 struct Woken(AtomicBool);
 
 impl Wake for Woken {

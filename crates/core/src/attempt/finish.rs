@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Attempt;
 use crate::digest::{DigestSource, digest};
-use crate::durable::{self, Budget, Next};
+use crate::durable::{self, Beside, Budget, Next};
 use crate::effect::{Failure, Refusal};
 use crate::outcome::{Outcome, Reason};
 use crate::plan::Fate;
@@ -133,9 +133,14 @@ impl Attempt {
             at.is_none_or(|at| s.was_folded(at) || !matches!(s.plan.fates[at], Fate::Stays(_)))
         };
         let ledger = s.ledger.redacted(&s.policy.redact);
+        let beside = s.beside.as_ref().map(|beside| Beside {
+            text: s.policy.redact.redact_arc(&beside.text),
+            tells_delegations: beside.tells_delegations,
+        });
         let source = durable::Source {
             ledger: &ledger,
             is_gone: &is_gone,
+            beside: beside.as_ref(),
             next: Next::of(&s.branch, &s.ledger),
         };
         durable::render(&source, budget, src.counter).into()

@@ -23,6 +23,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::cost::Warmth;
 use crate::count::CounterId;
+use crate::durable::Beside;
 use crate::effect::{
     CallNumber, CommitAck, Delta, Effect, Event, Expect, Failure, Hook, Input, Millis, Route,
 };
@@ -75,6 +76,8 @@ pub struct Snapshot {
     pub summaries: Vec<Arc<str>>,
     /// What the conversation's structure tells.
     pub ledger: Ledger,
+    /// What the host keeps beside the summary.
+    pub beside: Option<Arc<Beside>>,
     /// Calls that the host still waits for.
     pub pending: Arc<BTreeSet<CallId>>,
     /// The policy.

@@ -4,11 +4,13 @@
 //!
 //! Sizes are capped by the summary's own cap ([`Budget`]). What does not fit is said and counted.
 
+mod beside;
 mod next;
 mod rules;
 
 use std::fmt::Write as _;
 
+pub use beside::Beside;
 pub use next::Next;
 pub use rules::read;
 
@@ -57,13 +59,17 @@ pub struct Source<'a> {
     /// Whether the message with this ordinal is no longer in the request. Rules that the request shows anyway are
     /// not shown twice.
     pub is_gone: &'a dyn Fn(u64) -> bool,
+    /// What the host keeps beside the summary.
+    pub beside: Option<&'a Beside>,
     /// What comes next.
     pub next: Next,
 }
 
+const DELEGATED: &str = "Delegated";
+
 /// Sections by the labels of [`Row`]s, in the order in which they are shown.
 const SECTIONS: [(&str, &[&str]); 4] = [
-    ("## Delegated work", &["Delegated"]),
+    ("## Delegated work", &[DELEGATED]),
     ("## Open work", &["Now", "Open"]),
     ("## State", &["Last error", "Tests", "Branch", "Commit"]),
     ("## Files", &["Changed", "Read"]),
@@ -78,7 +84,14 @@ pub fn render(source: &Source<'_>, budget: Budget, counter: &dyn TokenCounter) -
         counter,
         left: budget.facts.min(budget.shared.saturating_sub(used)),
     };
-    for (heading, labels) in SECTIONS {
+    if let Some(beside) = source.beside {
+        beside.add_to(&mut out);
+    }
+    let is_told = |labels: &[&str]| {
+        let by_host = source.beside.is_some_and(|beside| beside.tells_delegations);
+        by_host && labels == [DELEGATED]
+    };
+    for (heading, labels) in SECTIONS.iter().filter(|(_, labels)| !is_told(labels)) {
         facts.section(heading, labels, &rows, &mut out);
     }
     let next = format!("## Next\n{}\n", source.next.words());

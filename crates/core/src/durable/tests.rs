@@ -19,6 +19,7 @@ fn shown(ledger: &Ledger, rules: u64, facts: u64) -> String {
     let source = Source {
         ledger,
         is_gone: &|_| true,
+        beside: None,
         next: Next::User,
     };
     render(
@@ -96,6 +97,7 @@ fn what_the_request_shows_is_not_shown_twice() {
     let source = Source {
         ledger: &ledger,
         is_gone: &|message| message == 0,
+        beside: None,
         next: Next::Continue,
     };
     let budget = Budget::new(2_000, 10_000, 10_000);
@@ -126,6 +128,7 @@ fn open_work_files_and_what_comes_next_are_read_from_the_calls() {
         let source = Source {
             ledger: &ledger,
             is_gone: &|_| true,
+            beside: None,
             next,
         };
         let budget = Budget::new(4_000, 10_000, 10_000);
@@ -139,4 +142,35 @@ fn open_work_files_and_what_comes_next_are_read_from_the_calls() {
     check(Next::Continue, "go on with it");
     check(Next::User, "what the user says next decides");
     check(Next::Delegates, "wait for it");
+}
+
+#[test]
+fn what_the_host_keeps_stands_whole_behind_the_rules_and_is_not_told_twice() {
+    use crate::memory::call;
+    let mut memory = Memory::new();
+    let mut ledger = Ledger::default();
+    let asked = call("c1", "task", r#"{"description":"survey","prompt":"look"}"#);
+    ledger.fold(&memory.message(Role::Assistant, vec![asked]), &memory);
+    let check = |tells_delegations: bool, expect: &str| {
+        let beside = Beside {
+            text: "## Work given away\n- survey\n".into(),
+            tells_delegations,
+        };
+        let source = Source {
+            ledger: &ledger,
+            is_gone: &|_| true,
+            beside: Some(&beside),
+            next: Next::Continue,
+        };
+        let budget = Budget {
+            rules: 100,
+            facts: 200,
+            shared: 200,
+        };
+        assert_eq!(render(&source, budget, &Estimator::new()), expect);
+    };
+    let next = format!("## Next\n{}", Next::Continue.words());
+    check(true, &format!("## Work given away\n- survey\n{next}"));
+    let told = "## Work given away\n- survey\n## Delegated work\n- Delegated: survey (running)\n";
+    check(false, &format!("{told}{next}"));
 }

@@ -68,7 +68,7 @@ impl Thread {
         let answered = (end..path.len()).any(|at| {
             units
                 .of(at)
-                .members
+                .members()
                 .iter()
                 .any(|m| *m < end && record.removed.contains(path[*m]))
         });

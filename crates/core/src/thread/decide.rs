@@ -44,6 +44,25 @@ pub enum Decision {
     Wait(AttemptId),
 }
 
+/// What a check before a call would look into.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Due {
+    /// Nothing: send. The report says why.
+    Nothing(Box<Report>),
+    /// An attempt beside the conversation.
+    Background,
+    /// An attempt that the call waits for.
+    Now,
+}
+
+/// An attempt should begin.
+struct Found {
+    /// The call waits for it.
+    hard: bool,
+    /// It may fold what `keep` would hold.
+    below_keep: bool,
+}
+
 /// A compaction that somebody asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Manual {
@@ -81,40 +100,10 @@ impl Thread {
     /// The check before a model call. O(1) while no trigger is reached.
     pub fn before_call(&mut self, now: Millis, routes: &[Route], src: Sources<'_>) -> Decision {
         let size = self.size(src);
-        let send = |outcome, reasons| {
-            Decision::Send(Report::without_attempt(
-                outcome,
-                self.measure(&size, src),
-                reasons,
-            ))
+        let Found { hard, below_keep } = match self.look(now, &size, routes, src) {
+            Ok(found) => found,
+            Err(decision) => return *decision,
         };
-        if !self.policy.enabled || self.policy.triggers.is_empty() {
-            return send(Outcome::Disabled, Vec::new());
-        }
-        let hard = self.is_triggered(&size);
-        let soft = self
-            .policy
-            .soft_tokens
-            .is_some_and(|soft| size.tokens >= soft);
-        if let Some(running) = &self.running {
-            return match hard {
-                true => Decision::Wait(running.attempt),
-                false => send(Outcome::Deferred, vec![Reason::AttemptRunning]),
-            };
-        }
-        // In the background only a model's summary pays: the digest costs nothing to wait for.
-        if !hard && (!soft || routes.is_empty()) {
-            return send(Outcome::Skipped, Vec::new());
-        }
-        if let Some(reason) = self.not_now(now) {
-            return send(Outcome::Deferred, reason);
-        }
-        let is_quiet = self.quiet_until.is_some_and(|until| size.tokens < until);
-        let is_over = self.shrunk && size.tokens > self.policy.input_limit();
-        let goes_deeper = self.is_settled() && is_over;
-        if is_quiet || (self.is_settled() && !goes_deeper) {
-            return send(Outcome::NothingToCompact, self.irreducible_reasons(&size));
-        }
         let moment = match (hard, self.branch.views().last().map(|v| v.role)) {
             (false, _) => Moment::Background,
             (true, Some(Role::User))
@@ -130,7 +119,7 @@ impl Thread {
         };
         let request = Manual {
             moment,
-            below_keep: goes_deeper,
+            below_keep,
             routes: routes.to_vec(),
             ..Manual::default()
         };
@@ -148,6 +137,62 @@ impl Thread {
             Mode::Background
         };
         self.start(now, request, &size, threshold, mode, src)
+    }
+
+    /// What [`Self::before_call`] would look into now, without a plan: a thread that is
+    /// [partial](Thread::is_partial) can tell, too. It may still find that nothing pays.
+    pub fn due(&self, now: Millis, routes: &[Route], src: Sources<'_>) -> Due {
+        match self.look(now, &self.size(src), routes, src) {
+            Ok(Found { hard: true, .. }) => Due::Now,
+            Ok(_) => Due::Background,
+            Err(decision) => match *decision {
+                Decision::Send(report) => Due::Nothing(Box::new(report)),
+                Decision::Wait(_) | Decision::Start(..) => Due::Now,
+            },
+        }
+    }
+
+    /// Whether an attempt should begin, as far as sizes and what happened before tell.
+    fn look(
+        &self,
+        now: Millis,
+        size: &Size,
+        routes: &[Route],
+        src: Sources<'_>,
+    ) -> Result<Found, Box<Decision>> {
+        let send = |outcome, reasons| {
+            let measured = self.measure(size, src);
+            let report = Report::without_attempt(outcome, measured, reasons);
+            Err(Box::new(Decision::Send(report)))
+        };
+        if !self.policy.enabled || self.policy.triggers.is_empty() {
+            return send(Outcome::Disabled, Vec::new());
+        }
+        let hard = self.is_triggered(size);
+        let soft = self
+            .policy
+            .soft_tokens
+            .is_some_and(|soft| size.tokens >= soft);
+        if let Some(running) = &self.running {
+            return match hard {
+                true => Err(Box::new(Decision::Wait(running.attempt))),
+                false => send(Outcome::Deferred, vec![Reason::AttemptRunning]),
+            };
+        }
+        // In the background only a model's summary pays: the digest costs nothing to wait for.
+        if !hard && (!soft || routes.is_empty()) {
+            return send(Outcome::Skipped, Vec::new());
+        }
+        if let Some(reason) = self.not_now(now) {
+            return send(Outcome::Deferred, reason);
+        }
+        let is_quiet = self.quiet_until.is_some_and(|until| size.tokens < until);
+        let is_over = self.shrunk && size.tokens > self.policy.input_limit();
+        let below_keep = self.is_settled() && is_over;
+        if is_quiet || (self.is_settled() && !below_keep) {
+            return send(Outcome::NothingToCompact, self.irreducible_reasons(size));
+        }
+        Ok(Found { hard, below_keep })
     }
 
     /// A command: no trigger is needed unless `force` is false.
@@ -439,6 +484,7 @@ impl Thread {
             frozen_end: self.frozen.end,
             summaries: self.summaries_in_force(),
             ledger: self.ledger.clone(),
+            beside: self.beside.clone(),
             pending: self.pending.clone(),
             policy: self.policy.clone(),
             fixed: self.fixed.clone(),

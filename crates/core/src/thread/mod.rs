@@ -28,7 +28,7 @@ use std::sync::Arc;
 use serde::{Deserialize, Serialize};
 
 pub use calibrate::Calibration;
-pub use decide::{Decision, Manual, Mode};
+pub use decide::{Decision, Due, Manual, Mode};
 pub use guard::{BreakerState, Recovery};
 pub use limits::{Learnt, Limits};
 pub use saved::{Known, Reported, RestoreError, STATE_FORMAT, State, Stored};
@@ -38,6 +38,7 @@ pub use spending::Spent;
 use frozen::Frozen;
 
 use crate::count::{TokenCounter, Weight};
+use crate::durable::Beside;
 use crate::effect::{Expect, Fence, Millis, Version};
 use crate::history::History;
 use crate::id::{AttemptId, CallId, Ident, NodeId, RecordId};
@@ -142,6 +143,8 @@ pub struct Thread {
     fence: Fence,
     policy: Arc<Policy>,
     fixed: Fixed,
+    /// What the host keeps beside the summary. The host says it anew whenever it opens the thread.
+    beside: Option<Arc<Beside>>,
     pending: Arc<BTreeSet<CallId>>,
     /// Parts shortened after the record, when limits are in force at every rendering.
     live_patches: Patches,
@@ -193,6 +196,7 @@ impl Thread {
             fence: Fence::default(),
             policy,
             fixed: Fixed::default(),
+            beside: None,
             pending: Arc::default(),
             live_patches: Patches::new(),
             live: live::Live::default(),
@@ -288,6 +292,11 @@ impl Thread {
             self.fixed = fixed;
             self.version.0 += 1;
         }
+    }
+
+    /// What the host keeps beside the summary: attempts that begin from now on show it.
+    pub fn set_beside(&mut self, beside: Option<Arc<Beside>>) {
+        self.beside = beside;
     }
 
     /// What stands outside the messages.

@@ -1,9 +1,10 @@
 //! Messages that come.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use conspectus_core::id::{Ident, IdentHasher, NodeId};
+use conspectus_core::effect::Fence;
+use conspectus_core::id::{CallId, Ident, IdentHasher, NodeId};
 use conspectus_core::thread::{Known, Thread};
 use conspectus_core::view::{Role, Texts, Usage};
 use serde::{Deserialize, Serialize};
@@ -14,6 +15,7 @@ use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::json::Json;
 use super::message::{Message, made_id, placed, read_all};
+use super::note::Note;
 use super::open::{Much, Opened, new_message};
 use super::settings::Asked;
 use super::skills;
@@ -31,6 +33,26 @@ pub struct Append {
     pub once: Option<Arc<str>>,
     /// What the provider reported for the newest reply, where the messages do not say it themselves.
     pub usage: Option<Usage>,
+    /// What an agent keeps with the thread from now on.
+    #[serde(skip)]
+    pub note: Option<Note>,
+    /// Calls that the host waits for from now on, in place of those before: they stay, whatever is compacted.
+    #[serde(skip)]
+    pub pending: Option<BTreeSet<CallId>>,
+    /// The thread must still be held under this lease.
+    #[serde(skip)]
+    pub under: Option<Fence>,
+}
+
+impl Append {
+    fn says_usage(&self) -> bool {
+        self.usage.is_some() || self.once.is_some()
+    }
+
+    /// There is something to write beside messages.
+    fn says_more(&self) -> bool {
+        self.says_usage() || self.note.is_some() || self.pending.is_some()
+    }
 }
 
 /// What became of them.
@@ -62,6 +84,9 @@ impl<C: Clock> Threads<C> {
         let mut much = Much::Window;
         for _ in 0..Self::TRIES {
             let mut opened = self.open(key, much, &Asked::default()).await?;
+            if append.under.is_some_and(|fence| fence != opened.head.fence) {
+                return Err(ThreadsError::Busy);
+            }
             let rows = opened.thread.rows();
             let there = self.there(key, &opened, &messages).await?;
             let (ids, new) = take(&mut opened, &messages, &there)?;
@@ -70,12 +95,16 @@ impl<C: Clock> Threads<C> {
                 opened.thread.usage(usage.clone());
                 changed.extend(reported(&opened.thread, opened.head.nodes));
             }
+            if let Some(pending) = &append.pending {
+                let (thread, src) = opened.parts();
+                thread.set_pending(pending.clone(), src);
+            }
             if !opened.thread.is_enough() && much == Much::Window {
                 much = Much::Whole;
                 continue;
             }
             let checkpoint_id = CheckpointId::new(rows, opened.thread.branch().head());
-            if new.is_empty() && append.usage.is_none() && once.is_none() {
+            if new.is_empty() && !append.says_more() {
                 return Ok(Appended {
                     ids,
                     new: 0,
@@ -95,10 +124,18 @@ impl<C: Clock> Threads<C> {
                 ids: ids.clone(),
                 checkpoint_id,
             };
+            let events = match append.messages.is_empty() && !append.says_usage() {
+                true => Vec::new(),
+                false => vec![event.to_text()],
+            };
             let counted = opened.meta.counter.replace(opened.run.counter.id());
             let mut is_changed = counted.is_none();
             for message in &append.messages {
                 is_changed |= skills::note(&mut opened.meta.skills, message);
+            }
+            if let Some(note) = &append.note {
+                is_changed |= *note != opened.meta.note;
+                opened.meta.note.clone_from(note);
             }
             let meta = is_changed.then(|| opened.meta.to_text());
             let write = Write {
@@ -109,7 +146,7 @@ impl<C: Clock> Threads<C> {
                 state: Some(Arc::new(opened.thread.state())),
                 meta,
                 once: once.clone(),
-                events: vec![event.to_text()],
+                events,
                 now: self.now(),
                 ..Write::default()
             };

@@ -3,15 +3,16 @@
 use std::sync::Arc;
 
 use conspectus_core::attempt::Attempt;
-use conspectus_core::effect::{Event, Route};
+use conspectus_core::effect::{Event, Hook, Route};
 use conspectus_core::outcome::{Measured, Moment, Outcome, Reason, Report};
 use conspectus_core::policy::{Keep, KeepOption, Options, Policy};
+use conspectus_core::ranges::NodeRanges;
 use conspectus_core::thread::{Decision, Learnt, Manual, Recovery, State};
 use conspectus_wire::Format;
 
 use super::Threads;
 use super::checkpoint::CheckpointId;
-use super::compact::{CompactThread, Compacted};
+use super::compact::{BeforeFold, CompactThread, Compacted};
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::home::{Keeping, Left, StoreHome};
@@ -22,6 +23,7 @@ use super::settings::Run;
 use crate::clock::Clock;
 use crate::compactor::Surroundings;
 use crate::control::Control;
+use crate::model::Boxed;
 use crate::store::{Mark, ThreadKey, Write, Written};
 use crate::telemetry::Labels;
 
@@ -32,6 +34,7 @@ impl<C: Clock> Threads<C> {
         ask: &CompactThread,
         held: &Held,
         control: &Control,
+        hook: &dyn BeforeFold,
     ) -> Result<Compacted, ThreadsError> {
         let mut is_marked = false;
         for _ in 0..Self::TRIES {
@@ -39,6 +42,7 @@ impl<C: Clock> Threads<C> {
             opened.thread.set_fence(held.fence);
             self.recall_limits(key, &mut opened).await?;
             let before = opened.thread.state();
+            opened.take_fixed(ask);
             let attempt = match self.decide(&mut opened, ask)? {
                 Begun::Attempt(attempt) => attempt,
                 Begun::No(report) => {
@@ -76,7 +80,7 @@ impl<C: Clock> Threads<C> {
                 }
             }
             return self
-                .attempt(key, ask, held, control, opened, *attempt)
+                .attempt(key, ask, held, control, hook, opened, *attempt)
                 .await;
         }
         self.store().mark(key, held.fence, None).await?;
@@ -85,8 +89,7 @@ impl<C: Clock> Threads<C> {
 
     /// Whether there is something to try.
     fn decide(&self, opened: &mut Opened, ask: &CompactThread) -> Result<Begun, ThreadsError> {
-        let mut routes = opened.run.routes.clone();
-        self.compactor().settle(&mut routes, &Nobody);
+        let routes = self.routes(opened);
         let keep = ask
             .keep
             .map(|keep| keep_in(&opened.run, keep))
@@ -122,13 +125,22 @@ impl<C: Clock> Threads<C> {
         })
     }
 
+    /// The models to ask, in order.
+    pub(super) fn routes(&self, opened: &Opened) -> Vec<Route> {
+        let mut routes = opened.run.routes.clone();
+        self.compactor().settle(&mut routes, &Nobody);
+        routes
+    }
+
     /// Runs an attempt, and writes what it leaves.
+    #[expect(clippy::too_many_arguments, reason = "what one attempt runs with")]
     async fn attempt(
         &self,
         key: &ThreadKey,
         ask: &CompactThread,
         held: &Held,
         control: &Control,
+        hook: &dyn BeforeFold,
         opened: Opened,
         attempt: Attempt,
     ) -> Result<Compacted, ThreadsError> {
@@ -142,6 +154,7 @@ impl<C: Clock> Threads<C> {
         let home = StoreHome::new(self.store(), clock, self.bells(), key, keeping, opened);
         let around = Around {
             home: &home,
+            hook: (keeping == Keeping::Live).then_some(hook),
             labels: Labels {
                 agent_name: agent,
                 tenant: Some(key.tenant.clone()),
@@ -234,7 +247,7 @@ impl<C: Clock> Threads<C> {
     }
 
     /// Writes what a check that began no attempt found out: that nothing would pay below some size.
-    async fn remember(
+    pub(super) async fn remember(
         &self,
         key: &ThreadKey,
         opened: &Opened,
@@ -299,12 +312,20 @@ impl Surroundings for Nobody {
 /// Keeps what happens on the way for the next write.
 struct Around<'a, C> {
     home: &'a StoreHome<'a, C>,
+    hook: Option<&'a dyn BeforeFold>,
     labels: Labels,
 }
 
 impl<C: Clock> Surroundings for Around<'_, C> {
     fn can_replay(&self, _: &Route, _: Option<Format>) -> bool {
         false
+    }
+
+    fn hook<'b>(&'b self, _: Hook, removed: &'b NodeRanges) -> Boxed<'b, ()> {
+        match self.hook {
+            Some(hook) => hook.before_fold(self.home.folding(removed)),
+            None => Box::pin(std::future::ready(())),
+        }
     }
 
     fn emit(&self, event: &Event) {

@@ -11,9 +11,12 @@ use serde::{Deserialize, Serialize};
 use super::Threads;
 use super::checkpoint::CheckpointId;
 use super::error::ThreadsError;
+use super::json::Json;
+use super::lease::Held;
 use super::settings::{Asked, Run};
 use crate::clock::Clock;
 use crate::control::Control;
+use crate::model::Boxed;
 use crate::store::ThreadKey;
 
 /// What is asked for.
@@ -42,6 +45,9 @@ pub struct CompactThread {
     pub invoking: Option<CallId>,
     /// The provider's refusal that asks for it, where one does.
     pub refusal: Option<Failure>,
+    /// What the host sends outside the messages: system prompt and tools. `None`: as it was said last.
+    #[serde(skip)]
+    pub fixed: Option<Arc<[Arc<str>]>>,
 }
 
 impl Default for CompactThread {
@@ -58,6 +64,7 @@ impl Default for CompactThread {
             moment: Moment::Manual,
             invoking: None,
             refusal: None,
+            fixed: None,
         }
     }
 }
@@ -78,6 +85,30 @@ impl CompactThread {
             agent_name: self.agent_name.as_deref(),
             strategy: self.strategy,
         }
+    }
+}
+
+/// Messages that are about to be folded: there is a summary of them, and they are all still there.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folding {
+    /// Those that go, in order.
+    pub going: Vec<Json>,
+    /// Those that stay, in order.
+    pub staying: Vec<Json>,
+}
+
+/// Hears of messages before they are folded. The attempt waits for it; what fails in there is its own to log.
+pub trait BeforeFold: Sync {
+    /// These go.
+    fn before_fold<'a>(&'a self, folding: Folding) -> Boxed<'a, ()>;
+}
+
+/// Nobody wants to hear of it.
+pub(super) struct Nobody;
+
+impl BeforeFold for Nobody {
+    fn before_fold<'a>(&'a self, _: Folding) -> Boxed<'a, ()> {
+        Box::pin(std::future::ready(()))
     }
 }
 
@@ -192,8 +223,27 @@ impl<C: Clock> Threads<C> {
             let why = vec![Reason::AttemptRunning];
             return Ok(Compacted::without(key, Outcome::Conflict, why));
         };
-        let compacted = self.compact_held(key, ask, &held, control).await;
+        let compacted = self.compact_held(key, ask, &held, control, &Nobody).await;
         self.release(key, &held).await;
         compacted
+    }
+
+    /// The same for whoever [holds](Self::hold) the thread, who may hear of what goes before it goes.
+    ///
+    /// # Errors
+    /// As [`Self::compact`].
+    pub async fn compact_under(
+        &self,
+        key: &ThreadKey,
+        ask: &CompactThread,
+        held: &Held,
+        control: &Control,
+        hook: &dyn BeforeFold,
+    ) -> Result<Compacted, ThreadsError> {
+        if self.head(key).await?.state.is_none() {
+            let nothing = Outcome::NothingToCompact;
+            return Ok(Compacted::without(key, nothing, Vec::new()));
+        }
+        self.compact_held(key, ask, held, control, hook).await
     }
 }

@@ -9,10 +9,12 @@ use conspectus_core::count::TokenCounter;
 use conspectus_core::effect::{CommitAck, Expect, Failure, Millis};
 use conspectus_core::id::{AttemptId, Ident, RecordId};
 use conspectus_core::policy::Policy;
+use conspectus_core::ranges::NodeRanges;
 use conspectus_core::record::Record;
 use conspectus_core::thread::{Sources, Thread};
 
 use super::checkpoint::CheckpointId;
+use super::compact::Folding;
 use super::events::{Bells, ThreadEvent};
 use super::open::{Opened, moved};
 use super::shelf::Shelf;
@@ -109,6 +111,24 @@ impl<'a, C: Clock> StoreHome<'a, C> {
             aside: kept.aside,
             events: kept.events.into_iter().chain(kept.ending).collect(),
         }
+    }
+
+    /// What goes and what stays of the window when these are folded.
+    pub(super) fn folding(&self, removed: &NodeRanges) -> Folding {
+        let kept = self.lock();
+        let branch = kept.thread.branch();
+        let mut folding = Folding::default();
+        for (at, node) in branch.path().iter().enumerate() {
+            if kept.thread.is_folded(at) {
+                continue;
+            }
+            let list = match removed.contains(*node) {
+                true => &mut folding.going,
+                false => &mut folding.staying,
+            };
+            list.extend(kept.shelf.json(*node));
+        }
+        folding
     }
 
     /// An event to be stored soon: by [`Self::tell`], or with the next write.

@@ -13,11 +13,39 @@ use crate::clock::Clock;
 use crate::control::Control;
 use crate::store::{Lease, Mark, ThreadKey};
 
-/// A lease that is held.
-#[derive(Clone, Debug)]
-pub(super) struct Held {
+/// A thread that is held: nobody else compacts it or runs on it meanwhile. It ends by itself
+/// [`Settings::lease_ms`](super::Settings::lease_ms) after it was kept up last.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Held {
     holder: String,
     pub(super) fence: Fence,
+}
+
+impl Held {
+    /// Every holder has a higher one than the one before.
+    pub fn fence(&self) -> Fence {
+        self.fence
+    }
+}
+
+impl<C: Clock> Threads<C> {
+    /// Holds a thread, as a run does. `None`: somebody else has it. What a dead process left of an attempt is told of.
+    ///
+    /// # Errors
+    /// When there is no such thread.
+    pub async fn hold(&self, key: &ThreadKey) -> Result<Option<Held>, ThreadsError> {
+        self.acquire(key).await
+    }
+
+    /// Keeps it up; ends when it is lost, which `control` is told then.
+    pub async fn keep_held(&self, key: &ThreadKey, held: &Held, control: &Control) {
+        self.keep_up(key, held, control).await;
+    }
+
+    /// Gives it back.
+    pub async fn let_go(&self, key: &ThreadKey, held: &Held) {
+        self.release(key, held).await;
+    }
 }
 
 impl<C: Clock> Threads<C> {

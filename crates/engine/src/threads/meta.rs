@@ -9,6 +9,8 @@ use conspectus_core::outcome::{Measured, Moment, Outcome, Reason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
+use super::note::Note;
+
 /// Metadata of a thread, as the host gives it.
 pub type Metadata = Map<String, Value>;
 
@@ -41,6 +43,9 @@ pub(crate) struct Meta {
     /// Skills that were loaded, newest last.
     #[serde(default)]
     pub(crate) skills: Vec<Value>,
+    /// What an agent keeps.
+    #[serde(default, skip_serializing_if = "Note::is_empty")]
+    pub(crate) note: Note,
 }
 
 impl Default for Meta {
@@ -55,6 +60,7 @@ impl Default for Meta {
             counter: None,
             last: None,
             skills: Vec::new(),
+            note: Note::default(),
         }
     }
 }

@@ -13,6 +13,7 @@
 //! | keep in step with a list that a client keeps | [`mirror`](Threads::mirror) |
 //! | compact, or see what that would do | [`compact`](Threads::compact), [`apply`](Threads::apply) |
 //! | take back, put back, branch off | [`undo`](Threads::undo), [`redo`](Threads::redo), [`branch`](Threads::branch), [`rewind`](Threads::rewind) |
+//! | run on one, as an agent does | [`hold`](Threads::hold), [`before_call`](Threads::before_call), [`compact_under`](Threads::compact_under), [`note`](Threads::note) |
 //! | find what was folded | [`recall`](Threads::recall) |
 //! | know where a thread stands | [`status`](Threads::status), [`log`](Threads::log), [`events`](Threads::events), [`subscribe`](Threads::subscribe) |
 //! | carry it elsewhere | [`export`](Threads::export), [`import`](Threads::import) |
@@ -56,6 +57,7 @@ mod message;
 mod meta;
 mod mirror;
 mod moves;
+mod note;
 mod open;
 mod outdated;
 mod overlay;
@@ -79,21 +81,23 @@ use conspectus_core::effect::Millis;
 
 pub use append::{Append, Appended};
 pub use checkpoint::CheckpointId;
-pub use compact::{CompactThread, Compacted};
+pub use compact::{BeforeFold, CompactThread, Compacted, Folding};
 pub use error::ThreadsError;
 pub use events::{Subscription, ThreadEvent, Told};
 pub use info::{
     CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
 };
 pub use json::Json;
+pub use lease::Held;
 pub use log::LogEntry;
 pub use meta::{LastAttempt, Metadata, Origin};
 pub use mirror::{ClientList, InStep, Mirror, Mirrored};
 pub use moves::{Moved, Place};
+pub use note::{Note, RunMark, RunStatus};
 pub use outdated::{About, Later};
 pub use purge::{Purge, Purged};
 pub use recall::{Recall, Recalled};
-pub use request::Request;
+pub use request::{BeforeCall, Request};
 pub use settings::{RunModel, Settings};
 pub use state::{Cause, ThreadState};
 pub use status::{BreakerReport, BudgetReport, NextTrigger, ThreadStatusReport, WindowReport};

@@ -9,6 +9,7 @@ use super::Threads;
 use super::checkpoint::CheckpointId;
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
+use super::note::Note;
 use super::open::{Much, Opened, moved};
 use super::settings::Asked;
 use crate::clock::Clock;
@@ -108,8 +109,15 @@ impl<C: Clock> Threads<C> {
                 },
                 (None, _) => ThreadEvent::Rewound { checkpoint_id },
             };
+            // What an agent made of messages that are no longer on the branch does not hold.
+            let is_rewound = record.is_none() && !opened.meta.note.is_empty();
+            opened.meta.note = Note {
+                run: opened.meta.note.run.take(),
+                ..Note::default()
+            };
             let write = Write {
                 revision: opened.head.revision,
+                meta: is_rewound.then(|| opened.meta.to_text()),
                 moved,
                 state: Some(Arc::new(opened.thread.state())),
                 events: vec![event.to_text()],

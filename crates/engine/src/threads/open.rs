@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use conspectus_core::count::TokenCounter;
+use conspectus_core::durable::Beside;
 use conspectus_core::id::NodeId;
-use conspectus_core::thread::{HeadChange, RestoreError, Sources, Thread};
+use conspectus_core::thread::{Fixed, HeadChange, RestoreError, Sources, Thread};
 
 use super::Threads;
 use super::checkpoint::CheckpointId;
+use super::compact::CompactThread;
 use super::error::ThreadsError;
 use super::meta::Meta;
 use super::settings::{Asked, Run};
@@ -42,6 +44,15 @@ impl Opened {
         Sources {
             texts: &self.shelf,
             counter: self.counter(),
+        }
+    }
+
+    /// What the host sends outside the messages, where it says so.
+    pub(crate) fn take_fixed(&mut self, ask: &CompactThread) {
+        if let Some(texts) = &ask.fixed {
+            let texts = texts.iter().map(AsRef::as_ref);
+            let fixed = Fixed::of(texts, self.run.counter.as_ref());
+            self.thread.set_fixed(fixed);
         }
     }
 
@@ -88,8 +99,10 @@ impl<C: Clock> Threads<C> {
                 let head = self.head(key).await?;
                 let meta = Meta::read(&head.meta);
                 let run = self.settings().run(&meta, asked)?;
+                let mut thread = Thread::new(run.policy.clone());
+                thread.set_beside(beside(&meta));
                 Ok(Opened {
-                    thread: Thread::new(run.policy.clone()),
+                    thread,
                     shelf: Shelf::default(),
                     head,
                     meta,
@@ -116,7 +129,8 @@ impl<C: Clock> Threads<C> {
             texts: &shelf,
             counter: run.counter.as_ref(),
         };
-        let thread = Thread::restore(run.policy.clone(), read.state, read.stored, src)?;
+        let mut thread = Thread::restore(run.policy.clone(), read.state, read.stored, src)?;
+        thread.set_beside(beside(&meta));
         Ok(Opened {
             head: read.head,
             meta,
@@ -148,6 +162,10 @@ impl<C: Clock> Threads<C> {
             why => why.into(),
         }
     }
+}
+
+fn beside(meta: &Meta) -> Option<Arc<Beside>> {
+    meta.note.beside.clone().map(Arc::new)
 }
 
 /// What a write says about changes of a thread since it was read: the rows of its log from `rows` on, and its state.

@@ -164,8 +164,8 @@ fn a_long_conversation_goes_on_and_its_beginning_stays_the_same() {
             assert_eq!(&before[..end], &after[..end], "{format:?} {outcomes:?}");
         }
         rig.stop();
-        let names = rig.runtime.block_on(rig.store.list("default", "", 10));
-        assert_eq!(names.expect("a list").len(), 1, "it is one thread");
+        let names = rig.names();
+        assert_eq!(names.len(), 1, "it is one thread");
     }
 }
 
@@ -197,10 +197,7 @@ fn it_goes_on_after_a_restart_with_the_same_beginning() {
             client.is_told();
         }
         rig.stop();
-        let names = rig
-            .runtime
-            .block_on(rig.store.list("default", "", 10))
-            .expect("a list");
+        let names = rig.names();
         assert_eq!(names.len(), 1, "it is one thread: {names:?}");
     }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex};
 
-use conspectus::store::ThreadStore;
+use conspectus::store::{Listing, ThreadStore};
 use conspectus::{Clock, Options};
 use conspectus_providers::TokioClock;
 use conspectus_proxy::{Proxy, Settings, Upstream};
@@ -82,6 +82,19 @@ impl Rig {
     /// The newest request that the upstream got.
     pub(crate) fn newest(&self) -> Asked {
         self.upstream.asked().pop().expect("it was asked")
+    }
+
+    /// The threads that there are.
+    pub(crate) fn names(&self) -> Vec<Arc<str>> {
+        let listing = Listing {
+            limit: 100,
+            ..Listing::default()
+        };
+        let list = self.runtime.block_on(self.store.list("default", &listing));
+        list.expect("a list")
+            .into_iter()
+            .map(|(name, _)| name)
+            .collect()
     }
 
     /// Stops, and waits for what is under way.

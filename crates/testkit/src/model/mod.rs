@@ -3,6 +3,7 @@
 //! [`ScriptedModel`] is a pure value. It looks at an [`Ask`] and gives an [`Answer`] that says what comes back
 //! and after how long; waiting, cancelling and panicking are the caller's.
 
+mod agent;
 mod behaviour;
 mod chat;
 mod estimate;
@@ -11,6 +12,7 @@ use conspectus_core::effect::{Failure, Finish, Reply, SummaryInput, SummaryReque
 use conspectus_core::view::Usage;
 use serde_json::Value;
 
+pub use agent::{AgentReply, ScriptedAgent};
 pub use behaviour::Behaviour;
 pub use chat::ScriptedChat;
 pub use estimate::estimate;

@@ -1,0 +1,7 @@
+//! Agents on stored threads, in virtual time, with models that say what they are told to.
+
+mod compacting;
+mod delegating;
+mod running;
+mod stopping;
+mod world;
