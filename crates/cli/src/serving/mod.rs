@@ -5,7 +5,7 @@ mod otel;
 #[cfg(not(feature = "otel"))]
 #[path = "unexported.rs"]
 mod otel;
-mod signals;
+pub(crate) mod signals;
 
 use std::io::Write as _;
 use std::path::Path;
