@@ -6,7 +6,7 @@ use conspectus::wire::anthropic_usage;
 use conspectus::wire::json::{Object, string};
 use conspectus::wire::replay::room_for_thinking;
 use conspectus::wire::sse::SseEvent;
-use conspectus::{Boxed, ChatModel, Format, ModelCall, Prompt};
+use conspectus::{About, Boxed, ChatModel, Format, ModelCall, Prompt};
 use serde_json::{Map, Value, json};
 
 use crate::body;
@@ -62,6 +62,10 @@ impl ChatModel for AnthropicMessages {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         Box::pin(self.transport.call(&self.spelling, call, alive))
+    }
+
+    fn about(&self) -> About {
+        self.transport.about("anthropic", &self.spelling.model)
     }
 
     fn takes(&self) -> Option<Format> {

@@ -6,7 +6,7 @@ use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::json::{Array, Kind, Object, string};
 use conspectus::wire::openai_usage;
 use conspectus::wire::sse::SseEvent;
-use conspectus::{Boxed, ChatModel, Format, ModelCall, Prompt};
+use conspectus::{About, Boxed, ChatModel, Format, ModelCall, Prompt};
 use serde_json::{Map, Value, json};
 
 use crate::body;
@@ -68,6 +68,10 @@ impl ChatModel for OpenAiChat {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         Box::pin(self.transport.call(&self.spelling, call, alive))
+    }
+
+    fn about(&self) -> About {
+        self.transport.about("openai", &self.spelling.model)
     }
 
     fn takes(&self) -> Option<Format> {

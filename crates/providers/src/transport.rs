@@ -2,9 +2,9 @@
 
 use std::error::Error as _;
 
-use conspectus::ModelCall;
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::failure::{ErrorClass, ProviderError};
+use conspectus::{About, Meter, ModelCall};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Url};
 
@@ -67,6 +67,16 @@ impl Transport {
         })
     }
 
+    /// What telemetry says of it.
+    pub(crate) fn about(&self, provider: &str, model: &str) -> About {
+        About {
+            provider: Some(provider.into()),
+            model: Some(model.into()),
+            host: self.url.host_str().map(Into::into),
+            port: self.url.port_or_known_default(),
+        }
+    }
+
     /// One call from beginning to end.
     pub(crate) async fn call(
         &self,
@@ -77,8 +87,7 @@ impl Transport {
         let total_ms = self.timeouts.total_ms.min(call.timeout_ms);
         let all = async {
             let body = dialect.body(&call)?;
-            self.exchange(dialect, body, call.max_output_tokens, alive)
-                .await
+            self.exchange(dialect, body, &call, alive).await
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -87,9 +96,10 @@ impl Transport {
         &self,
         dialect: &dyn Dialect,
         body: Vec<u8>,
-        max_output_tokens: u64,
+        call: &ModelCall,
         alive: &(dyn Fn() + Send + Sync),
     ) -> Result<Reply, Failure> {
+        let max_output_tokens = call.max_output_tokens;
         let first = Limit::from_now(self.timeouts.first_byte_ms);
         let sent = self.client.post(self.url.clone()).body(body).send();
         let response = match within(first, sent).await? {
@@ -112,7 +122,7 @@ impl Transport {
         }
         let draft = if head.is_events() {
             let following = Following::new(dialect, self.max_reply_bytes, max_output_tokens);
-            self.follow(following, &mut pieces).await?
+            self.follow(following, &mut pieces, &call.meter).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
@@ -127,6 +137,9 @@ impl Transport {
                 Ended::Late(failure) => return Err(failure),
             }
         };
+        if let Some(usage) = &draft.usage {
+            call.meter.report(usage);
+        }
         draft.end()
     }
 
@@ -135,12 +148,17 @@ impl Transport {
         &self,
         mut following: Following<'_>,
         pieces: &mut Pieces<'_>,
+        meter: &Meter,
     ) -> Result<Draft, Failure> {
         loop {
             let is_done = match pieces.next().await {
-                Ok(Ok(Some(piece))) => following
-                    .push(piece.as_ref())
-                    .map_err(|odd| self.odd(odd))?,
+                Ok(Ok(Some(piece))) => {
+                    let pushed = following.push(piece.as_ref());
+                    if let Some(usage) = following.new_usage() {
+                        meter.report(usage);
+                    }
+                    pushed.map_err(|odd| self.odd(odd))?
+                }
                 // What is still to come are figures.
                 _ if following.may_end() => true,
                 Ok(Ok(None)) => true,
