@@ -2,6 +2,8 @@
 
 mod compacting;
 mod delegating;
+mod long_run;
+mod ownership;
 mod running;
 mod stopping;
 mod world;
