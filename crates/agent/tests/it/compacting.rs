@@ -422,3 +422,94 @@ fn a_middleware_of_ones_own_may_end_a_run_and_change_state() {
     assert_eq!(world.model.asked().len(), 2);
     assert_eq!(world.note(&runs).channels["seen"], 3);
 }
+
+#[test]
+fn b8_a_compaction_beside_the_run_is_discarded_with_its_reason_when_the_history_below_changed() {
+    let world = with_files(
+        World::scripted({
+            let mut read = reader(24);
+            move |n, request: &TurnRequest| read(n, request).after(400)
+        }),
+        24,
+    );
+    let runs = world.runs("one");
+    let summariser = world.summariser.clone();
+    let events = world.run(async {
+        let mut events = runs
+            .start(&world.key, crate::world::said("r1", "Read them all."))
+            .await
+            .expect("begun");
+        let (mut told, mut is_pinned) = (Vec::new(), false);
+        while let Some(one) = events.next().await {
+            if summariser.under_way() > 0 && !is_pinned {
+                is_pinned = true;
+                // It was to go.
+                runs.threads()
+                    .pin(&world.key, "r1-b0")
+                    .await
+                    .expect("pinned");
+            }
+            told.push(one.event.clone());
+        }
+        told
+    });
+    assert_eq!(ended(&events), (RunStatus::Success, None));
+    let beside = compactions(&events);
+    let discarded = beside
+        .iter()
+        .find(|(c, background)| *background && c.outcome.as_str() == "conflict");
+    assert!(discarded.is_some(), "{beside:?}");
+    assert!(
+        world
+            .lines(&runs)
+            .iter()
+            .any(|line| line.starts_with("tool #b0: ")),
+        "what was pinned stays"
+    );
+    assert!(
+        beside.iter().any(|(c, _)| c.is_change()),
+        "the next one is made anew"
+    );
+}
+
+#[test]
+fn a_thread_that_was_rewound_forgets_what_came_behind_and_knows_what_stood_before() {
+    let task = |id: &str, what: &str| {
+        AgentReply::calls(&[(
+            id,
+            "task",
+            json!({"description": what, "prompt": what, "subagent_type": "general"}),
+        )])
+    };
+    let world = World::new(vec![
+        task("t1", "survey"),
+        AgentReply::text("Done."),
+        AgentReply::text("Surveyed."),
+        task("t2", "repair"),
+        AgentReply::text("Done."),
+        AgentReply::text("Repaired."),
+        AgentReply::text("As it was."),
+    ]);
+    let runs = world.runs("one");
+    world.says(&runs, "r1", "Survey.");
+    world.says(&runs, "r2", "Repair.");
+    let known = |world: &World| {
+        let channels = world.note(&runs).channels;
+        let entries = channels
+            .get("delegations")
+            .and_then(|d| d.as_array())
+            .cloned()
+            .unwrap_or_default();
+        entries
+            .iter()
+            .map(|e| format!("{} {}", e["description"], e["status"]))
+            .collect::<Vec<_>>()
+    };
+    assert_eq!(known(&world).len(), 2);
+    let place = conspectus::threads::Place::Message("r1-1".into());
+    world
+        .run(runs.threads().rewind(&world.key, &place))
+        .expect("moved");
+    world.says(&runs, "r3", "Where are we?");
+    assert_eq!(known(&world), ["\"survey\" \"completed\""]);
+}

@@ -2,7 +2,9 @@
 
 mod compacting;
 mod delegating;
+mod docs;
 mod long_run;
+mod losses;
 mod ownership;
 mod running;
 mod stopping;
