@@ -29,6 +29,8 @@ if [ "${1:-}" != quick ]; then
   export CONSPECTUS_BIN="${CARGO_TARGET_DIR:-target}/debug/conspectus" # with all features, as the tests were given it
   scripts/sdk-test.sh
   scripts/api-test.sh
+  step "the proxy, as the SDKs of OpenAI and Anthropic see it"
+  scripts/proxy-sdk-test.sh
   step "many threads, a long one, and a service for some seconds"
   scripts/load.sh short
 fi
