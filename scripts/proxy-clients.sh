@@ -16,7 +16,7 @@ if [ "${ALONE:-}" != yes ]; then
 fi
 ip link set lo up
 work=$(mktemp -d)
-limit=1000000 window=
+limit=1000000 window=34000
 . scripts/proxy/proxy.sh
 mkdir -p "$work/home" "$work/place"
 seen() {
@@ -44,10 +44,17 @@ if [ -x "${CODEX:-}" ]; then
   echo "  compactions that were answered by a capsule: $(grep -c 'responses .*outcome=answered' "$work/proxy.log")"
 fi
 if [ -x "${CLAUDE:-}" ]; then
-  echo "Claude Code: a question"
-  (cd "$work/place" && env -i PATH=/usr/bin:/bin HOME="$work/home" CLAUDE_CONFIG_DIR="$work/claude" ANTHROPIC_BASE_URL="$proxy" ANTHROPIC_API_KEY=test-key \
-    CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 timeout 240 "$CLAUDE" -p "say hi" --model claude-opus-5-5 --output-format json </dev/null 2>&1 | tail -3 | cut -c1-400) || true
+  echo "Claude Code: a question with calls of a tool, then seven more in the same session, until it is compacted"
+  claude() {
+    (cd "$work/place" && env -i PATH=/usr/bin:/bin HOME="$work/home" CLAUDE_CONFIG_DIR="$work/claude" ANTHROPIC_BASE_URL="$proxy" \
+      ANTHROPIC_API_KEY=test-key CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC=1 DISABLE_AUTOUPDATER=1 DISABLE_AUTO_COMPACT=1 timeout 120 "$CLAUDE" \
+      --model claude-opus-5-5 --output-format json "$@" </dev/null 2>&1 | tail -1 | grep -o '"subtype":"[a-z_]*"\|"num_turns":[0-9]*' | paste -s) || true
+  }
+  long=$(for n in $(seq 100); do printf 'The lantern build %s failed with E-4417 while the mast was lowered; its valve is turned by hand. ' "$n"; done)
+  claude -p "say hi"
+  for n in $(seq 7); do claude -c -p "Request $n. $long"; done
   seen /messages
 fi
-grep "outcome=" "$work/proxy.log" | cut -c1-160
+echo "outcomes:"
+grep -o "^[a-z_]* \|outcome=[a-z_]*" "$work/proxy.log" | paste - - | sort | uniq -c
 ! grep -q "outcome=failed_open" "$work/proxy.log"

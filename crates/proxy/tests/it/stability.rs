@@ -47,16 +47,15 @@ fn turn(client: &mut Client, n: usize) {
 
 /// A client that leaves out its oldest messages when there are too many bytes.
 fn truncated(client: &Client, most: usize) -> String {
-    let mut list = client.messages.as_slice();
-    loop {
-        let mut shorter = Client::new(Format::OpenAi);
-        shorter.messages = list.to_vec();
-        let body = shorter.body();
-        if body.len() <= most || list.len() < 2 {
-            return body;
-        }
-        list = &list[1..];
-    }
+    let mut left = most;
+    let kept = client.messages.iter().rev().take_while(|message| {
+        left = left.saturating_sub(message.len() + 1);
+        left > 0
+    });
+    let from = client.messages.len() - kept.count();
+    let mut shorter = Client::new(Format::OpenAi);
+    shorter.messages = client.messages[from..].to_vec();
+    shorter.body()
 }
 
 #[test]
