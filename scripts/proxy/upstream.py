@@ -7,6 +7,7 @@ GET /seen gives what it was asked so far, one entry a request: path, bytes, mess
 
 import json
 import pathlib
+import re
 import sys
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
@@ -15,8 +16,12 @@ LIMIT = int(sys.argv[2])
 SEEN = []
 
 
-def example(name):
-    return (BODIES / name).read_bytes()
+def example(name, size=0):
+    """An example, with the usage of a request of `size` bytes."""
+    text = (BODIES / name).read_text()
+    text = re.sub(r'"(cache_read_input_tokens|cache_creation_input_tokens|cached_tokens)":( ?)\d+', r'"\1":\g<2>0', text)
+    text = re.sub(r'"(input_tokens|prompt_tokens)":( ?)\d+', rf'"\1":\g<2>{size // 4}', text)
+    return text.encode()
 
 
 class Handler(BaseHTTPRequestHandler):
@@ -33,13 +38,13 @@ class Handler(BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(body)
 
-    def stream(self, name):
+    def stream(self, name, size):
         """As chunks that are cut anywhere."""
         self.send_response(200)
         self.send_header("content-type", "text/event-stream; charset=utf-8")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
-        body = example(name)
+        body = example(name, size)
         for at in range(0, len(body), 61):
             piece = body[at : at + 61]
             self.wfile.write(b"%x\r\n%s\r\n" % (len(piece), piece))
@@ -74,20 +79,22 @@ class Handler(BaseHTTPRequestHandler):
                 said = f"This model's maximum context length is {LIMIT // 4} tokens. However, your messages resulted in {len(raw) // 4} tokens."
                 error = {"error": {"message": said, "type": "invalid_request_error", "param": "messages", "code": "context_length_exceeded"}}
             return self.answer(400, json.dumps(error).encode())
-        streams, tools = body.get("stream"), bool(body.get("tools"))
+        streams, size = body.get("stream"), len(raw)
+        # An agent is given so many calls, then a last word.
+        tools = bool(body.get("tools")) and sum(entry["tools"] > 0 for entry in SEEN) <= 8
         if path.endswith("/count_tokens"):
             return self.answer(200, example("anthropic/count_tokens.response.json"))
         if claude:
             if streams:
-                return self.stream("anthropic/stream.thinking_tool.sse" if tools else "anthropic/stream.text.sse")
-            return self.answer(200, example("anthropic/response.tool_use.json" if tools else "anthropic/response.json"))
+                return self.stream("anthropic/stream.thinking_tool.sse" if tools else "anthropic/stream.text.sse", size)
+            return self.answer(200, example("anthropic/response.tool_use.json" if tools else "anthropic/response.json", size))
         if path.endswith("/responses"):
             if streams:
-                return self.stream("openai-responses/stream.function_call.sse" if tools else "openai-responses/stream.text.sse")
-            return self.answer(200, example("openai-responses/response.json"))
+                return self.stream("openai-responses/stream.function_call.sse" if tools else "openai-responses/stream.text.sse", size)
+            return self.answer(200, example("openai-responses/response.json", size))
         if streams:
-            return self.stream("openai-chat/stream.tool_calls.sse" if tools else "openai-chat/stream.text.sse")
-        self.answer(200, example("openai-chat/response.tool_calls.json" if tools else "openai-chat/response.json"))
+            return self.stream("openai-chat/stream.tool_calls.sse" if tools else "openai-chat/stream.text.sse", size)
+        self.answer(200, example("openai-chat/response.tool_calls.json" if tools else "openai-chat/response.json", size))
 
 
 server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)

@@ -5,4 +5,5 @@ mod compaction;
 mod corpus;
 mod fidelity;
 mod guard;
+mod stability;
 mod support;
