@@ -4,6 +4,7 @@
 #
 #   scripts/api-test.sh          short, as CI runs it
 #   scripts/api-test.sh 200      so many requests an operation
+#   scripts/api-test.sh 200 7    others of them: the seed, 5 unless told
 set -euo pipefail
 cd "$(dirname "$0")/.."
 if ! command -v python3 >/dev/null 2>&1; then
@@ -25,5 +26,5 @@ curl --silent --fail --output /dev/null -H 'Content-Type: application/json' \
 root=$PWD
 cd "$work" # it keeps notes where it runs
 "$cache/venv/bin/schemathesis" --config-file "$root/scripts/sdk/schemathesis.toml" run "$url/api/openapi.json" --url "$url" \
-  --no-color --seed 5 --max-examples "${1:-15}" --phases examples,coverage,fuzzing --workers 1 \
+  --no-color --seed "${2:-5}" --max-examples "${1:-15}" --phases examples,coverage,fuzzing --workers 1 \
   --exclude-operation-id get_events --exclude-operation-id import_thread

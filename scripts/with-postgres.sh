@@ -7,6 +7,7 @@
 # taken. Else one is started in a temporary folder from the programs that are installed, reachable by a socket in that
 # folder and by nothing else. With CONSPECTUS_INSTALL_POSTGRES=1, and as root on Debian, the programs are installed first
 # if there are none. Without a server the command runs all the same, and what needs one says that it is left out.
+# CONSPECTUS_POSTGRES_FSYNC=on: what is committed is on the disk, as it has to be where figures are taken.
 set -euo pipefail
 
 without() {
@@ -20,17 +21,31 @@ programs() {
     if [ -x "$found" ] && [ -x "$(dirname "$found")/pg_ctl" ]; then
       dirname "$found"
     fi
-  done | tail -1
+  done | sort -V | tail -1
+}
+
+# Debian's packages, without the cluster that they would make and start.
+install() {
+  local own=/etc/postgresql-common/createcluster.d
+  local as_told=$own/conspectus.conf
+  mkdir -p "$own" && echo 'create_main_cluster = false' >"$as_told"
+  apt-get -o DPkg::Lock::Timeout=60 update &&
+    DEBIAN_FRONTEND=noninteractive apt-get -o DPkg::Lock::Timeout=60 install -y --no-install-recommends postgresql
+  local ended=$?
+  rm -f "$as_told"
+  return $ended
 }
 
 command=("$@")
-[ $# -gt 0 ] || { sed -n '2,9s/^# \{0,1\}//p' "$0"; exit 2; }
+[ $# -gt 0 ] || { sed -n '2,10s/^# \{0,1\}//p' "$0"; exit 2; }
 [ -z "${CONSPECTUS_POSTGRES:-}" ] || exec "${command[@]}"
 
 bin="$(programs)"
 if [ -z "$bin" ] && [ "${CONSPECTUS_INSTALL_POSTGRES:-}" = 1 ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null; then
   echo "PostgreSQL: installing Debian's packages" >&2
-  (apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends postgresql) >/dev/null 2>&1 || true
+  said="$(mktemp)"
+  install >"$said" 2>&1 </dev/null || tail -3 "$said" >&2
+  rm -f "$said"
   bin="$(programs)"
 fi
 [ -n "$bin" ] || without "not installed"
@@ -58,7 +73,7 @@ start() {
   cd /
   "${as[@]}" "$bin/initdb" -D "$folder/data" -A trust -U conspectus -E UTF8 --locale=C &&
     "${as[@]}" "$bin/pg_ctl" -D "$folder/data" -l "$folder/log" -w -t 60 start \
-      -o "-c listen_addresses= -c unix_socket_directories=$folder -c max_connections=200 -c fsync=off"
+      -o "-c listen_addresses= -c unix_socket_directories=$folder -c max_connections=200 -c fsync=${CONSPECTUS_POSTGRES_FSYNC:-off}"
 }
 if ! (start) >"$folder.out" 2>&1 </dev/null; then
   tail -3 "$folder.out" >&2

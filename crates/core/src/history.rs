@@ -42,9 +42,19 @@ impl History {
         id
     }
 
+    /// Makes room for so many more.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.nodes.reserve_exact(more);
+    }
+
     /// The next node of a history that was stored.
     pub(crate) fn restore(&mut self, node: Node) {
         self.nodes.push(node);
+    }
+
+    /// The next nodes, which were not read: `node` stands for each.
+    pub(crate) fn restore_absent(&mut self, count: usize, node: Node) {
+        self.nodes.resize(self.nodes.len() + count, node);
     }
 
     /// A node, if there is one of that id.

@@ -342,7 +342,7 @@ impl Planner<'_> {
                     if branch.view(*at).flags.summary || !seen.insert(units.index_of(*at)) {
                         continue;
                     }
-                    let members = &units.of(*at).members;
+                    let members = units.of(*at).members();
                     let cost: Weight = members
                         .iter()
                         .filter(|m| (self.present)(**m))
@@ -396,9 +396,9 @@ impl Planner<'_> {
         if planted(Bug::CutInsideUnit) {
             return;
         }
-        for unit in self.branch.units().iter().filter(|u| u.members.len() > 1) {
-            if let Some(why) = unit.members.iter().filter_map(|m| self.why[*m]).min() {
-                unit.members.iter().for_each(|m| self.mark(*m, why));
+        for unit in self.branch.units().iter().filter(|u| u.members().len() > 1) {
+            if let Some(why) = unit.members().iter().filter_map(|m| self.why[*m]).min() {
+                unit.members().iter().for_each(|m| self.mark(*m, why));
             }
         }
     }

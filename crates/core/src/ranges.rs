@@ -35,6 +35,19 @@ impl NodeRanges {
         after.checked_sub(1).is_some_and(|i| node <= self.0[i].1)
     }
 
+    /// The first node of a run, both ends included, that is not in the set. O(log ranges + ranges in the run).
+    pub(crate) fn first_outside(&self, first: NodeId, last: NodeId) -> Option<NodeId> {
+        let from = self.0.partition_point(|(_, end)| *end < first);
+        let mut next = first;
+        for (start, end) in &self.0[from..] {
+            if *start > next || next > last {
+                break;
+            }
+            next = NodeId(end.0.checked_add(1)?);
+        }
+        Some(next).filter(|next| *next <= last)
+    }
+
     /// Whether the set has no node.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -60,6 +73,12 @@ mod tests {
         );
         let inside: Vec<_> = branch.iter().map(|n| set.contains(*n)).collect();
         assert_eq!(inside, [true, true, false, true, true, true]);
+        let outside = |first, last| set.first_outside(NodeId(first), NodeId(last)).map(|n| n.0);
+        let runs = [(0, 1), (1, 1), (0, 4), (2, 4), (5, 9), (6, 10), (10, 12)];
+        let found = [None, None, Some(2), Some(2), None, Some(10), Some(10)];
+        assert_eq!(runs.map(|(a, b)| outside(a, b)), found);
+        let all = NodeRanges(vec![(NodeId(0), NodeId(u64::MAX))]);
+        assert_eq!(all.first_outside(NodeId(0), NodeId(u64::MAX)), None);
         assert!(NodeRanges::collect(&branch, |_| false).is_empty());
     }
 }

@@ -31,7 +31,7 @@ pub(crate) fn open_turn(branch: &Branch) -> Pos {
 
 /// Whether the unit of the reply at `at` holds calls.
 pub(crate) fn calls(branch: &Branch, at: Pos) -> bool {
-    let mut members = branch.units().of(at).members.iter();
+    let mut members = branch.units().of(at).members().iter();
     members.any(|at| branch.view(*at).calls().next().is_some())
 }
 

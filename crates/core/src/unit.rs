@@ -20,10 +20,27 @@ pub type Pos = usize;
 /// Messages that are kept or removed together.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Unit {
-    /// Positions, ascending.
-    pub members: Vec<Pos>,
+    /// Positions, ascending; none while it is a message alone, as most are.
+    several: Vec<Pos>,
     /// From the first member to after the last one.
     pub hull: Range<Pos>,
+}
+
+impl Unit {
+    fn alone(at: Pos) -> Self {
+        Self {
+            several: Vec::new(),
+            hull: at..at + 1,
+        }
+    }
+
+    /// Positions, ascending.
+    pub fn members(&self) -> &[Pos] {
+        match self.several.as_slice() {
+            [] => std::slice::from_ref(&self.hull.start),
+            several => several,
+        }
+    }
 }
 
 /// A tool call and where its answers are.
@@ -46,7 +63,7 @@ pub struct Call {
 pub struct Units {
     /// Unit index by position.
     of: Vec<usize>,
-    /// Units; one that was merged into another has no members left.
+    /// Units; nothing leads to one that was merged into another.
     units: Vec<Unit>,
     calls: Vec<Call>,
     /// Call indices by id, oldest first: the open ones, and the newest answered one.
@@ -59,14 +76,18 @@ pub struct Units {
 }
 
 impl Units {
+    /// Makes room for so many more messages.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.of.reserve_exact(more);
+        self.units.reserve_exact(more);
+        self.cuts.reserve_exact(more);
+    }
+
     /// Adds the next message of the branch.
     pub fn push(&mut self, message: &MessageView) {
         let at = self.of.len();
         self.of.push(self.units.len());
-        self.units.push(Unit {
-            members: vec![at],
-            hull: at..at + 1,
-        });
+        self.units.push(Unit::alone(at));
         self.cuts.push(at);
         if let Some(reply) = message.reply
             && let Some(before) = self.replies.insert(reply, at)
@@ -80,6 +101,14 @@ impl Units {
                 _ => {}
             }
         }
+    }
+
+    /// Adds messages that were not read: each is a unit alone.
+    pub(crate) fn skip(&mut self, count: usize) {
+        let (at, unit) = (self.of.len(), self.units.len());
+        self.of.extend(unit..unit + count);
+        self.units.extend((at..at + count).map(Unit::alone));
+        self.cuts.extend(at..at + count);
     }
 
     fn call(&mut self, at: Pos, part: usize, id: &CallId, tool: &std::sync::Arc<str>) {
@@ -134,20 +163,22 @@ impl Units {
     fn join(&mut self, earlier: Pos, later: Pos) {
         let (a, b) = (self.of[earlier], self.of[later]);
         if a != b {
-            let (into, from) = if self.units[a].members.len() >= self.units[b].members.len() {
-                (a, b)
-            } else {
-                (b, a)
-            };
-            let moved = std::mem::take(&mut self.units[from].members);
+            let (a_has, b_has) = (self.units[a].members().len(), self.units[b].members().len());
+            let (into, from) = if a_has >= b_has { (a, b) } else { (b, a) };
+            let from = std::mem::replace(&mut self.units[from], Unit::alone(later));
+            let moved = from.members();
             moved.iter().for_each(|m| self.of[*m] = into);
             let unit = &mut self.units[into];
-            let in_order = unit.members.last() < moved.first();
-            unit.members.extend(moved);
-            if !in_order {
-                unit.members.sort_unstable();
+            if unit.several.is_empty() {
+                unit.several.push(unit.hull.start);
             }
-            unit.hull = unit.members[0]..unit.members[unit.members.len() - 1] + 1;
+            let members = &mut unit.several;
+            let in_order = members.last() < moved.first();
+            members.extend(moved);
+            if !in_order {
+                members.sort_unstable();
+            }
+            unit.hull = members[0]..members[members.len() - 1] + 1;
         }
         let start = self.units[self.of[later]].hull.start;
         while self.cuts.last().is_some_and(|cut| *cut > start) {
@@ -196,7 +227,7 @@ impl Units {
 
     /// The call that the answer at `at`, `part` belongs to. O(log n + members of its unit).
     pub fn call_of(&self, at: Pos, part: usize) -> Option<&Call> {
-        self.of(at).members.iter().find_map(|member| {
+        self.of(at).members().iter().find_map(|member| {
             let from = self.calls.partition_point(|call| call.at < *member);
             let here = self.calls[from..]
                 .iter()
@@ -230,7 +261,7 @@ mod tests {
         let shown: Vec<String> = units
             .iter()
             .map(|u| {
-                u.members
+                u.members()
                     .iter()
                     .map(usize::to_string)
                     .collect::<Vec<_>>()

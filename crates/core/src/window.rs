@@ -65,13 +65,26 @@ impl Branch {
         self.sums.push(self.sum_before(self.sums.len()) + weight);
     }
 
-    /// The next message, which was not read: `view` is its placeholder and weighs nothing.
-    pub(crate) fn skip(&mut self, node: NodeId, view: Arc<MessageView>) {
-        self.units.push(&view);
-        self.path.push(node);
-        self.bytes.push(*self.bytes.last().unwrap_or(&0));
-        self.views.push(view);
-        self.sums.push(self.sum_before(self.sums.len()));
+    /// The next messages, which were not read: neighbouring numbers, both ends included. `view` is the placeholder of
+    /// each and weighs nothing.
+    pub(crate) fn skip(&mut self, (first, last): (NodeId, NodeId), view: &Arc<MessageView>) {
+        let before = self.path.len();
+        self.path.extend((first.0..=last.0).map(NodeId));
+        let len = self.path.len();
+        self.units.skip(len - before);
+        self.views.resize(len, view.clone());
+        self.bytes
+            .resize(len, self.bytes.last().copied().unwrap_or(0));
+        self.sums.resize(len, self.sum_before(before));
+    }
+
+    /// Makes room for so many more messages.
+    pub(crate) fn reserve(&mut self, more: usize) {
+        self.path.reserve_exact(more);
+        self.views.reserve_exact(more);
+        self.sums.reserve_exact(more);
+        self.bytes.reserve_exact(more);
+        self.units.reserve(more);
     }
 
     /// The digest of the whole path, where messages before were not read.

@@ -80,6 +80,56 @@ pub struct Head {
     pub written_ms: Millis,
 }
 
+/// A page of threads.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Listing {
+    /// In which order. Threads of one time are in the order of their names.
+    pub order: Order,
+    /// The other way round, names included.
+    pub descending: bool,
+    /// Those behind this one, in that order.
+    pub after: Option<Listed>,
+    /// Leaves out so many of them.
+    pub offset: u32,
+    /// At most so many.
+    pub limit: u32,
+}
+
+/// The order of a list of threads.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Order {
+    /// By name.
+    #[default]
+    Name,
+    /// By the time when they were made.
+    Created,
+    /// By the time when they were written last.
+    Written,
+}
+
+/// A thread's place in a list.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Listed {
+    /// The time by which it is ordered; 0 where the name is the order.
+    pub ms: Millis,
+    /// Its name.
+    pub thread: Arc<str>,
+}
+
+impl Order {
+    /// Where a thread stands in this order.
+    pub fn place(self, thread: &Arc<str>, head: &Head) -> Listed {
+        Listed {
+            ms: match self {
+                Self::Name => 0,
+                Self::Created => head.created_ms,
+                Self::Written => head.written_ms,
+            },
+            thread: thread.clone(),
+        }
+    }
+}
+
 /// An attempt that is under way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Mark {
@@ -259,9 +309,16 @@ pub trait ThreadStore: Send + Sync {
     /// Removes a thread and everything of it. `false`: there was none.
     fn delete<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, bool>;
 
-    /// A tenant's threads by name, those behind `after`.
-    fn list<'a>(&'a self, tenant: &'a str, after: &'a str, limit: u32)
-    -> Stores<'a, Vec<Arc<str>>>;
+    /// A page of a tenant's threads, with what is known of each. In every store the same; costs the page, and what is
+    /// left out before it.
+    fn list<'a>(
+        &'a self,
+        tenant: &'a str,
+        listing: &'a Listing,
+    ) -> Stores<'a, Vec<(Arc<str>, Head)>>;
+
+    /// How many threads a tenant has.
+    fn count<'a>(&'a self, tenant: &'a str) -> Stores<'a, u64>;
 
     /// What is known of a thread without opening it. One row.
     fn head<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Option<Head>>;

@@ -201,6 +201,7 @@ fn usage_metadata(usage: &Usage) -> Value {
 #[derive(Clone, Default)]
 pub struct AgentModels(BTreeMap<Arc<str>, Made>);
 
+/// A model, or why there is none.
 type Made = Result<Arc<dyn AgentModel>, Arc<str>>;
 
 impl AgentModels {

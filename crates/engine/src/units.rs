@@ -95,7 +95,7 @@ pub fn units(conversation: &Conversation, compaction: &Compaction) -> Vec<UnitLi
     branch
         .units()
         .iter()
-        .map(|unit| line(&unit.members))
+        .map(|unit| line(unit.members()))
         .collect()
 }
 

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::failure::{ErrorClass, ProviderError};
-use conspectus::{Delta, ModelCall, Turn, TurnRequest};
+use conspectus::{About, Delta, Meter, ModelCall, Turn, TurnRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Url};
 
@@ -32,6 +32,15 @@ pub(crate) struct Transport {
     timeouts: Timeouts,
     max_reply_bytes: usize,
     secrets: Vec<Secret>,
+}
+
+/// What holds for one exchange, whoever asks.
+struct Asked<'a> {
+    max_output_tokens: u64,
+    /// Hears of the figures as they come.
+    meter: &'a Meter,
+    alive: &'a (dyn Fn() + Send + Sync),
+    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
 }
 
 impl Transport {
@@ -69,6 +78,16 @@ impl Transport {
         })
     }
 
+    /// What telemetry says of it.
+    pub(crate) fn about(&self, provider: &str, model: &str) -> About {
+        About {
+            provider: Some(provider.into()),
+            model: Some(model.into()),
+            host: self.url.host_str().map(Into::into),
+            port: self.url.port_or_known_default(),
+        }
+    }
+
     /// One call from beginning to end.
     pub(crate) async fn call(
         &self,
@@ -79,9 +98,13 @@ impl Transport {
         let total_ms = self.timeouts.total_ms.min(call.timeout_ms);
         let all = async {
             let body = dialect.body(&call)?;
-            let max = call.max_output_tokens;
-            let draft = self.exchange(dialect, body, max, alive, &|_| {}).await?;
-            draft.end()
+            let asked = Asked {
+                max_output_tokens: call.max_output_tokens,
+                meter: &call.meter,
+                alive,
+                on_delta: &|_| {},
+            };
+            self.exchange(dialect, body, &asked).await?.end()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -94,12 +117,16 @@ impl Transport {
         on_delta: &(dyn Fn(Delta) + Send + Sync),
     ) -> Result<Turn, Failure> {
         let total_ms = self.timeouts.total_ms.min(request.timeout_ms);
+        let meter = Meter::default();
         let all = async {
             let body = dialect.turn_body(request)?;
-            let max = request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS);
-            let draft = self.exchange(dialect, body, max, &|| {}, on_delta).await?;
-            let turn = draft.end_turn()?;
-            Ok(turn)
+            let asked = Asked {
+                max_output_tokens: request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS),
+                meter: &meter,
+                alive: &|| {},
+                on_delta,
+            };
+            self.exchange(dialect, body, &asked).await?.end_turn()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -108,10 +135,9 @@ impl Transport {
         &self,
         dialect: &dyn Dialect,
         body: Vec<u8>,
-        max_output_tokens: u64,
-        alive: &(dyn Fn() + Send + Sync),
-        on_delta: &(dyn Fn(Delta) + Send + Sync),
+        asked: &Asked<'_>,
     ) -> Result<Draft, Failure> {
+        let (max_output_tokens, alive) = (asked.max_output_tokens, asked.alive);
         let first = Limit::from_now(self.timeouts.first_byte_ms);
         let sent = self.client.post(self.url.clone()).body(body).send();
         let response = match within(first, sent).await? {
@@ -134,14 +160,14 @@ impl Transport {
         }
         let draft = if head.is_events() {
             let most = self.max_reply_bytes;
-            let following = Following::new(dialect, most, max_output_tokens, on_delta);
-            self.follow(following, &mut pieces).await?
+            let following = Following::new(dialect, most, max_output_tokens, asked.on_delta);
+            self.follow(following, &mut pieces, asked.meter).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
                 Ended::Whole => {
                     let mut draft = self.read(dialect, &head, &body, max_output_tokens)?;
-                    draft.news.drain(..).for_each(on_delta);
+                    draft.news.drain(..).for_each(asked.on_delta);
                     draft
                 }
                 Ended::Full => {
@@ -154,6 +180,9 @@ impl Transport {
                 Ended::Late(failure) => return Err(failure),
             }
         };
+        if let Some(usage) = &draft.usage {
+            asked.meter.report(usage);
+        }
         Ok(draft)
     }
 
@@ -162,12 +191,17 @@ impl Transport {
         &self,
         mut following: Following<'_>,
         pieces: &mut Pieces<'_>,
+        meter: &Meter,
     ) -> Result<Draft, Failure> {
         loop {
             let is_done = match pieces.next().await {
-                Ok(Ok(Some(piece))) => following
-                    .push(piece.as_ref())
-                    .map_err(|odd| self.odd(odd))?,
+                Ok(Ok(Some(piece))) => {
+                    let pushed = following.push(piece.as_ref());
+                    if let Some(usage) = following.new_usage() {
+                        meter.report(usage);
+                    }
+                    pushed.map_err(|odd| self.odd(odd))?
+                }
                 // What is still to come are figures.
                 _ if following.may_end() => true,
                 Ok(Ok(None)) => true,

@@ -46,6 +46,17 @@ impl<'de, N: TryFrom<u64>> Deserialize<'de> for Whole<N> {
     }
 }
 
+/// A place in a query, where numbers are written as text.
+pub(crate) fn place<'de, D: Deserializer<'de>>(reader: D) -> Result<Option<u64>, D::Error> {
+    let number = u64::deserialize(reader)?;
+    if number > MAX_EXACT {
+        return Err(D::Error::custom(format!(
+            "found {number}, expected at most {MAX_EXACT}"
+        )));
+    }
+    Ok(Some(number))
+}
+
 /// Above it not every number can be written as JSON's numbers are read everywhere.
 const MAX_EXACT: u64 = (1 << 53) - 1;
 

@@ -5,8 +5,8 @@ use std::future::ready;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use conspectus::store::{
-    Found, Head, Lease, MAX_PREVIEWS, Mark, ONCE_MS, Rewrite, StoreError, StoredEvent,
-    StoredMessage, Stores, ThreadKey, ThreadStore, Write, Written,
+    Found, Head, Lease, Listed, Listing, MAX_PREVIEWS, Mark, ONCE_MS, Rewrite, StoreError,
+    StoredEvent, StoredMessage, Stores, ThreadKey, ThreadStore, Write, Written,
 };
 use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis, Version};
@@ -202,16 +202,35 @@ impl ThreadStore for MemoryStore {
     fn list<'a>(
         &'a self,
         tenant: &'a str,
-        after: &'a str,
-        limit: u32,
-    ) -> Stores<'a, Vec<Arc<str>>> {
+        listing: &'a Listing,
+    ) -> Stores<'a, Vec<(Arc<str>, Head)>> {
+        self.all(|all| {
+            let of_tenant = all.threads.iter().filter(|(k, _)| *k.tenant == *tenant);
+            let place = |kept: &Head, name| listing.order.place(name, kept);
+            let placed = of_tenant.map(|(key, kept)| (place(&kept.head, &key.thread), &kept.head));
+            let mut placed: Vec<(Listed, &Head)> = placed.collect();
+            placed.sort_by(|a, b| a.0.cmp(&b.0));
+            if listing.descending {
+                placed.reverse();
+            }
+            let is_behind = |place: &Listed| match &listing.after {
+                None => true,
+                Some(after) if listing.descending => place < after,
+                Some(after) => place > after,
+            };
+            let behind = placed.into_iter().filter(|(place, _)| is_behind(place));
+            let page = behind
+                .skip(listing.offset as usize)
+                .take(listing.limit as usize);
+            page.map(|(place, head)| (place.thread, head.clone()))
+                .collect()
+        })
+    }
+
+    fn count<'a>(&'a self, tenant: &'a str) -> Stores<'a, u64> {
         self.all(|all| {
             let of_tenant = all.threads.keys().filter(|key| *key.tenant == *tenant);
-            let names = of_tenant.map(|key| key.thread.clone());
-            names
-                .filter(|n| **n > *after)
-                .take(limit as usize)
-                .collect()
+            of_tenant.count() as u64
         })
     }
 

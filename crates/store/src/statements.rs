@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use conspectus::store::{
-    Head, NewMessage, ONCE_MS, Rewrite, StoreError, StoredMessage, ThreadKey, Write,
+    Head, Listing, NewMessage, ONCE_MS, Order, Rewrite, StoreError, StoredMessage, ThreadKey, Write,
 };
 use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis, Version};
@@ -30,15 +30,69 @@ pub(crate) fn of(
     )
 }
 
+/// What is read of a thread's row and lease.
+macro_rules! columns {
+    () => {
+        "SELECT t.revision, t.nodes, t.records, t.moves, t.events, t.version, t.state, t.meta, t.created_ms, \
+         t.written_ms, l.holder, l.fence, l.until_ms, l.mark"
+    };
+}
+
 /// The thread's row and lease.
 pub(crate) fn head(key: &ThreadKey) -> Statement {
-    of(
-        key,
-        "SELECT t.revision, t.nodes, t.records, t.moves, t.events, t.version, t.state, t.meta, t.created_ms, \
-         t.written_ms, l.holder, l.fence, l.until_ms, l.mark \
-         FROM thread t JOIN lease l ON l.tenant = t.tenant AND l.thread = t.id WHERE t.tenant = $1 AND t.id = $2",
-        [],
-    )
+    let sql = concat!(
+        columns!(),
+        " FROM thread t JOIN lease l ON l.tenant = t.tenant AND l.thread = t.id WHERE t.tenant = $1 AND t.id = $2"
+    );
+    of(key, sql, [])
+}
+
+/// Rows and leases of a page of threads, each with its name behind it. The page is found before anything but keys is read.
+macro_rules! page {
+    ($behind:literal, $by:literal) => {
+        concat!(
+            columns!(),
+            ", t.id FROM (SELECT id FROM thread t WHERE t.tenant = $1 AND ",
+            $behind,
+            " ORDER BY ",
+            $by,
+            " LIMIT $4 OFFSET $5) p JOIN thread t ON t.tenant = $1 AND t.id = p.id \
+             JOIN lease l ON l.tenant = $1 AND l.thread = p.id ORDER BY ",
+            $by
+        )
+    };
+}
+
+/// A page of threads.
+pub(crate) fn list(tenant: &str, listing: &Listing) -> Statement {
+    let sql = match (listing.order, listing.descending, &listing.after) {
+        (Order::Name, false, _) => page!("$2 < CAST(1 AS BIGINT) AND t.id > $3", "t.id"),
+        (Order::Name, true, None) => page!("$2 > CAST(0 AS BIGINT) AND t.id >= $3", "t.id DESC"),
+        (Order::Name, true, Some(_)) => page!("$2 < CAST(1 AS BIGINT) AND t.id < $3", "t.id DESC"),
+        (Order::Created, false, _) => {
+            page!("(t.created_ms, t.id) > ($2, $3)", "t.created_ms, t.id")
+        }
+        (Order::Created, true, _) => page!(
+            "(t.created_ms, t.id) < ($2, $3)",
+            "t.created_ms DESC, t.id DESC"
+        ),
+        (Order::Written, false, _) => {
+            page!("(t.written_ms, t.id) > ($2, $3)", "t.written_ms, t.id")
+        }
+        (Order::Written, true, _) => page!(
+            "(t.written_ms, t.id) < ($2, $3)",
+            "t.written_ms DESC, t.id DESC"
+        ),
+    };
+    let (ms, thread) = match &listing.after {
+        Some(after) => (int(after.ms), &*after.thread),
+        // Before everything.
+        None if listing.descending => (Value::Int(i64::MAX), ""),
+        None => (Value::Int(-1), ""),
+    };
+    let counts = [listing.limit, listing.offset].map(|count| int(u64::from(count)));
+    let [limit, offset] = counts;
+    Statement::new(sql, [text(tenant), ms, text(thread), limit, offset])
 }
 
 /// What [`head`] reads.

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use conspectus::store::{
-    Found, Head, Lease, MAX_PREVIEWS, Mark, Rewrite, StoreError, StoredEvent, StoredMessage,
-    Stores, ThreadKey, ThreadStore, Write, Written,
+    Found, Head, Lease, Listing, MAX_PREVIEWS, Mark, Rewrite, StoreError, StoredEvent,
+    StoredMessage, Stores, ThreadKey, ThreadStore, Write, Written,
 };
 use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis};
@@ -14,7 +14,7 @@ use conspectus_core::thread::{HeadChange, Learnt, Limits};
 
 use crate::common::{cumulative, decide, decide_rewrite};
 use crate::sql::{Backend, Columns, Row, Statement, Value, int, text};
-use crate::statements::{Read, head, ident, json, message, messages, of, own_term, parse};
+use crate::statements::{Read, head, ident, json, list, message, messages, of, own_term, parse};
 
 /// A store in a database.
 #[derive(Debug)]
@@ -152,17 +152,26 @@ impl<B: Backend> ThreadStore for Database<B> {
     fn list<'a>(
         &'a self,
         tenant: &'a str,
-        after: &'a str,
-        limit: u32,
-    ) -> Stores<'a, Vec<Arc<str>>> {
-        let names = Statement::new(
-            "SELECT id FROM thread WHERE tenant = $1 AND id > $2 ORDER BY id LIMIT $3",
-            [text(tenant), text(after), int(u64::from(limit))],
-        );
-        let rows = self.0.query(names);
+        listing: &'a Listing,
+    ) -> Stores<'a, Vec<(Arc<str>, Head)>> {
+        let rows = self.0.query(list(tenant, listing));
         Box::pin(async move {
-            let name = |row| Ok(Columns::of(row).text()?.into());
-            rows.await?.into_iter().map(name).collect()
+            let listed = |mut row: Row| {
+                let Some(Value::Text(name)) = row.pop() else {
+                    return Err(StoreError::Damaged("a thread has no name".to_owned()));
+                };
+                Ok((name.into(), Read::needed(vec![row])?.head))
+            };
+            rows.await?.into_iter().map(listed).collect()
+        })
+    }
+
+    fn count<'a>(&'a self, tenant: &'a str) -> Stores<'a, u64> {
+        let sql = "SELECT count(*) FROM thread WHERE tenant = $1";
+        let rows = self.0.query(Statement::new(sql, [text(tenant)]));
+        Box::pin(async move {
+            let row = rows.await?.pop().unwrap_or_default();
+            Columns::of(row).int()
         })
     }
 

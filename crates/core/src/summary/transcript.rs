@@ -66,7 +66,7 @@ pub fn passages<T: Texts>(
         for member in branch
             .units()
             .of(*at)
-            .members
+            .members()
             .iter()
             .filter(|m| is_going.contains(m))
         {

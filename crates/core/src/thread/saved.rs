@@ -272,13 +272,21 @@ impl Thread {
         thread.take_records(&state, stored.records)?;
         let messages = thread.take_messages(&state, stored.messages)?;
         thread.pending = Arc::new(state.pending);
-        for (at, message) in messages.into_iter().enumerate() {
-            if at as u64 == state.frozen_at {
-                thread.freeze(src);
+        let frozen_at = usize::try_from(state.frozen_at).unwrap_or(usize::MAX);
+        let nowhere = Arc::new(placeholder());
+        // A little more than there is: a conversation goes on.
+        let room = thread.history.len() + thread.history.len() / 64 + 16;
+        Arc::make_mut(&mut thread.branch).reserve(room);
+        for next in messages {
+            let len = thread.branch.len();
+            for next in next.split(frozen_at.saturating_sub(len)) {
+                if thread.branch.len() == frozen_at {
+                    thread.freeze(src);
+                }
+                next.push(Arc::make_mut(&mut thread.branch), &nowhere, src);
             }
-            message.push(Arc::make_mut(&mut thread.branch), src);
         }
-        if thread.branch.len() as u64 == state.frozen_at {
+        if thread.branch.len() == frozen_at {
             thread.freeze(src);
         }
         thread.log_from = state.log.saturating_sub(stored.log.len() as u64);
@@ -290,7 +298,9 @@ impl Thread {
             if is_placeholder(&view) {
                 return Err(RestoreError::Missing(thread.branch.path()[at]));
             }
-            thread.ledger.fold(&view, src.texts);
+            thread
+                .ledger
+                .fold_clear(&view, src.texts, &thread.policy.redact);
         }
         thread.undone = state.undone;
         thread.version = state.version;
@@ -374,37 +384,53 @@ impl Thread {
         }
     }
 
+    /// The branch, in order. Runs of what was not read are taken at once.
     fn take_messages(
         &mut self,
         state: &State,
         messages: Vec<(NodeId, Known)>,
     ) -> Result<Vec<Next>, RestoreError> {
         let active = self.active().cloned();
-        let is_folded = |node| active.as_ref().is_some_and(|r| r.removed.contains(node));
-        let nowhere: Arc<MessageView> = Arc::new(placeholder());
+        let newest = NodeId(state.nodes.saturating_sub(1));
+        // A view's handle has 32 bits.
+        let nodes = u32::try_from(state.nodes).map_err(|_| RestoreError::Damaged(newest))? as usize;
+        let is_run = |(first, last): &(NodeId, NodeId)| first <= last;
+        let is_behind = |runs: &[(NodeId, NodeId)]| runs[0].1 < runs[1].0;
+        if !state.path.iter().all(is_run) || !state.path.windows(2).all(is_behind) {
+            return Err(RestoreError::Damaged(newest));
+        }
+        let nowhere = Node {
+            parent: None,
+            prefix: Ident::EMPTY,
+            view: Arc::new(placeholder()),
+        };
         let mut history = History::default();
+        history.reserve(nodes + nodes / 64 + 16);
         let mut branch = Vec::new();
-        let mut path = state.path.iter().copied().peekable();
+        let mut on_branch = 0;
+        let mut path = state.path.as_slice();
         let mut messages = messages.into_iter().peekable();
-        for id in (0..state.nodes).map(NodeId) {
-            while path.next_if(|(_, last)| *last < id).is_some() {}
-            let on_branch = path.peek().is_some_and(|(first, _)| *first <= id);
-            let given = messages.next_if(|(node, _)| *node <= id);
-            let Some((node, known)) = given else {
-                if on_branch && !is_folded(id) {
-                    return Err(RestoreError::Missing(id));
-                }
+        while history.len() < nodes {
+            let id = NodeId(history.len() as u64);
+            let given = messages.peek().map_or(state.nodes, |(node, _)| node.0);
+            if id.0 < given {
+                let behind = given.min(state.nodes);
                 let absent = self.absent.get_or_insert_default();
-                history.restore(Node {
-                    parent: None,
-                    prefix: Ident::EMPTY,
-                    view: nowhere.clone(),
-                });
-                if on_branch {
-                    absent.until = branch.len() + 1;
-                    branch.push(Next::absent(id, nowhere.clone()));
+                for (first, last) in take_runs(&mut path, id, behind) {
+                    let removed = active.as_ref().map(|record| &record.removed);
+                    let outside = removed.map_or(Some(first), |r| r.first_outside(first, last));
+                    if let Some(missing) = outside {
+                        return Err(RestoreError::Missing(missing));
+                    }
+                    on_branch += (last.0 - first.0 + 1) as usize;
+                    absent.until = on_branch;
+                    branch.push(Next::Absent(first, last));
                 }
+                history.restore_absent((behind - id.0) as usize, nowhere.clone());
                 continue;
+            }
+            let Some((node, known)) = messages.next() else {
+                break;
             };
             if node != id || known.parent.is_some_and(|parent| parent >= id) {
                 return Err(RestoreError::Damaged(node));
@@ -420,7 +446,8 @@ impl Thread {
             if let Some(report) = known.report {
                 self.reports.insert(id, report.under);
             }
-            if on_branch {
+            for _ in take_runs(&mut path, id, id.0 + 1) {
+                on_branch += 1;
                 branch.push(Next::read(id, &known));
             }
             history.restore(Node {
@@ -429,10 +456,8 @@ impl Thread {
                 view: known.view,
             });
         }
-        if branch.last().map(|next| next.node) != state.head() {
-            return Err(RestoreError::Damaged(
-                state.head().unwrap_or(NodeId(state.nodes)),
-            ));
+        if branch.last().map(Next::newest) != state.head() {
+            return Err(RestoreError::Damaged(state.head().unwrap_or(newest)));
         }
         self.history = history;
         Ok(branch)
@@ -448,45 +473,77 @@ pub(super) struct Absent {
     is_missed: bool,
 }
 
-/// The next message of the branch.
-struct Next {
+/// What comes next on the branch.
+enum Next {
+    /// A message.
+    Read(ReadNext),
+    /// Messages that were not read, neighbouring numbers, both ends included.
+    Absent(NodeId, NodeId),
+}
+
+struct ReadNext {
     node: NodeId,
     view: Arc<MessageView>,
     weight: Option<Weight>,
     prefix: Ident,
-    is_read: bool,
 }
 
 impl Next {
     fn read(node: NodeId, known: &Known) -> Self {
-        Self {
+        Self::Read(ReadNext {
             node,
             view: known.view.clone(),
             weight: known.weight,
             prefix: known.prefix,
-            is_read: true,
+        })
+    }
+
+    fn newest(&self) -> NodeId {
+        match self {
+            Self::Read(read) => read.node,
+            Self::Absent(_, last) => *last,
         }
     }
 
-    fn absent(node: NodeId, view: Arc<MessageView>) -> Self {
-        Self {
-            node,
-            view,
-            weight: Some(0),
-            prefix: Ident::EMPTY,
-            is_read: false,
-        }
+    /// The first `count` messages of it, and the others.
+    fn split(self, count: usize) -> impl Iterator<Item = Self> {
+        let (first, second) = match self {
+            Self::Absent(first, last) if count > 0 && (count as u64) <= last.0 - first.0 => {
+                let middle = first.0 + count as u64;
+                let before = Self::Absent(first, NodeId(middle - 1));
+                (before, Some(Self::Absent(NodeId(middle), last)))
+            }
+            whole => (whole, None),
+        };
+        std::iter::once(first).chain(second)
     }
 
-    fn push(self, branch: &mut Branch, src: Sources<'_>) {
-        if !self.is_read {
-            return branch.skip(self.node, self.view);
+    fn push(self, branch: &mut Branch, nowhere: &Arc<MessageView>, src: Sources<'_>) {
+        match self {
+            Self::Absent(first, last) => branch.skip((first, last), nowhere),
+            Self::Read(read) => {
+                let weigh = || src.counter.message(&read.view, src.texts);
+                let weight = read.weight.unwrap_or_else(weigh);
+                branch.push(read.node, read.view, weight);
+                branch.set_prefix(read.prefix);
+            }
         }
-        let weigh = || src.counter.message(&self.view, src.texts);
-        let weight = self.weight.unwrap_or_else(weigh);
-        branch.push(self.node, self.view, weight);
-        branch.set_prefix(self.prefix);
     }
+}
+
+/// The runs of `path` among the numbers from `first` to before `behind`. What is before them leaves `path`.
+fn take_runs<'p>(
+    path: &mut &'p [(NodeId, NodeId)],
+    first: NodeId,
+    behind: u64,
+) -> impl Iterator<Item = (NodeId, NodeId)> + use<'p> {
+    while let Some(((_, last), rest)) = path.split_first()
+        && *last < first
+    {
+        *path = rest;
+    }
+    let within = path.iter().take_while(move |(from, _)| from.0 < behind);
+    within.map(move |(from, to)| (*from.max(&first), NodeId(to.0.min(behind - 1))))
 }
 
 /// Runs of neighbouring numbers.

@@ -99,6 +99,16 @@ pub enum PurgeError {
     Restore(#[from] RestoreError),
 }
 
+/// Whether a text can be taken out of everything else.
+///
+/// # Errors
+/// When it is too common.
+pub fn rare(secret: &str) -> Result<(), PurgeError> {
+    mask::is_rare(secret)
+        .then_some(())
+        .ok_or(PurgeError::TooCommon)
+}
+
 /// What to write over. `read` is the whole thread ([`whole`](crate::store::whole)), `told` all its events. The rewrite
 /// is of the revision that was read; who is behind reads again.
 ///
@@ -113,10 +123,8 @@ pub fn purge(
     surface: &dyn Surface,
     now: Millis,
 ) -> Result<(Rewrite, Purged), PurgeError> {
-    if let Purge::Secret(secret) = what
-        && !mask::is_rare(secret)
-    {
-        return Err(PurgeError::TooCommon);
+    if let Purge::Secret(secret) = what {
+        rare(secret)?;
     }
     let mut messages = read.messages;
     let changed = change(&mut messages, what, surface)?;

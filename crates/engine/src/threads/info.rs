@@ -14,10 +14,13 @@ use super::meta::{Meta, Metadata, Origin, matches, merge};
 use super::note::RunMark;
 use super::settings::Asked;
 use crate::clock::Clock;
-use crate::store::{Head, Mark, ThreadKey, Write, Written};
+use crate::store::{Head, Listed, Listing, Mark, Order, ThreadKey, Write, Written};
 
 /// The longest name.
 const MAX_ID: usize = 64;
+/// Threads that are looked at together where only some are asked for.
+const PAGE: u32 = 100;
+const MOST_AT_ONCE: u32 = 1_000;
 
 /// A thread to make.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -124,6 +127,11 @@ impl Default for ListThreads {
 }
 
 impl ListThreads {
+    /// Whether it asks for some only.
+    fn asks_for_some(&self) -> bool {
+        !self.metadata.is_empty() || self.text.is_some() || self.status.is_some()
+    }
+
     fn asks_for(&self, info: &ThreadInfo) -> bool {
         let has_text = self.text.as_deref().is_none_or(|text| {
             let text = text.to_lowercase();
@@ -143,13 +151,23 @@ impl ListThreads {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SortBy {
-    /// By name: a page costs what is on it.
+    /// By name.
     #[default]
     ThreadId,
-    /// By the time when it was made. All threads are looked at.
+    /// By the time when it was made.
     CreatedAt,
-    /// By the time when it was written last. All threads are looked at.
+    /// By the time when it was written last.
     UpdatedAt,
+}
+
+impl From<SortBy> for Order {
+    fn from(sort: SortBy) -> Self {
+        match sort {
+            SortBy::ThreadId => Self::Name,
+            SortBy::CreatedAt => Self::Created,
+            SortBy::UpdatedAt => Self::Written,
+        }
+    }
 }
 
 /// Whether something is under way.
@@ -279,7 +297,7 @@ impl<C: Clock> Threads<C> {
         }
     }
 
-    /// A tenant's threads.
+    /// A tenant's threads. Costs the page, unless only some are asked for: then those before it are looked at too.
     ///
     /// # Errors
     /// When the store fails.
@@ -288,23 +306,54 @@ impl<C: Clock> Threads<C> {
         tenant: &str,
         list: &ListThreads,
     ) -> Result<Vec<ThreadInfo>, ThreadsError> {
-        let (offset, limit) = (list.offset as usize, list.limit as usize);
-        let is_by_name = list.sort == SortBy::ThreadId && !list.descending;
-        let enough = if is_by_name {
-            offset + limit
-        } else {
-            usize::MAX
+        let mut left_out = list.offset;
+        let mut found = Vec::new();
+        if let Some(ids) = &list.ids {
+            let mut all = self.named(tenant, list, ids).await?;
+            match list.sort {
+                SortBy::ThreadId => {}
+                SortBy::CreatedAt => all.sort_by_key(|info| info.created_ms),
+                SortBy::UpdatedAt => all.sort_by_key(|info| info.updated_ms),
+            }
+            if list.descending {
+                all.reverse();
+            }
+            let all = all.into_iter().skip(left_out as usize);
+            return Ok(all.take(list.limit as usize).collect());
+        }
+        let order = Order::from(list.sort);
+        let after = list.after.clone().filter(|_| order == Order::Name);
+        let mut listing = Listing {
+            order,
+            descending: list.descending,
+            after: after.map(|thread| Listed { ms: 0, thread }),
+            offset: 0,
+            limit: PAGE.max(list.limit.min(MOST_AT_ONCE)),
         };
-        let mut found = self.found_threads(tenant, list, enough).await?;
-        match list.sort {
-            SortBy::ThreadId => {}
-            SortBy::CreatedAt => found.sort_by_key(|info| info.created_ms),
-            SortBy::UpdatedAt => found.sort_by_key(|info| info.updated_ms),
+        if !list.asks_for_some() {
+            // Where all fit, the store leaves out what is before the page.
+            listing.offset = std::mem::take(&mut left_out);
+            listing.limit = list.limit;
         }
-        if list.descending {
-            found.reverse();
+        while found.len() < list.limit as usize {
+            let page = self.store().list(tenant, &listing).await?;
+            let is_last = page.len() < listing.limit as usize;
+            for (name, head) in &page {
+                let info = ThreadInfo::of(&ThreadKey::new(tenant, name), head);
+                match list.asks_for(&info) {
+                    false => {}
+                    true if left_out > 0 => left_out -= 1,
+                    true => found.push(info),
+                }
+            }
+            let Some((name, head)) = page.last().filter(|_| !is_last) else {
+                break;
+            };
+            listing.after = Some(listing.order.place(name, head));
+            listing.offset = 0;
         }
-        Ok(found.into_iter().skip(offset).take(limit).collect())
+        found.truncate(list.limit as usize);
+        Ok(found)
     }
 
     /// How many there are, whatever the limit.
@@ -312,41 +361,38 @@ impl<C: Clock> Threads<C> {
     /// # Errors
     /// When the store fails.
     pub async fn count(&self, tenant: &str, list: &ListThreads) -> Result<u64, ThreadsError> {
-        let found = self.found_threads(tenant, list, usize::MAX).await?;
-        Ok(found.len() as u64)
+        if !list.asks_for_some() && list.ids.is_none() && list.after.is_none() {
+            return Ok(self.store().count(tenant).await?);
+        }
+        let all = ListThreads {
+            limit: u32::MAX,
+            offset: 0,
+            sort: SortBy::ThreadId,
+            descending: false,
+            ..list.clone()
+        };
+        Ok(self.list(tenant, &all).await?.len() as u64)
     }
 
-    /// Those that fit, by name, at most `enough`.
-    async fn found_threads(
+    /// Those of these names that fit, by name.
+    async fn named(
         &self,
         tenant: &str,
         list: &ListThreads,
-        enough: usize,
+        ids: &[Arc<str>],
     ) -> Result<Vec<ThreadInfo>, ThreadsError> {
-        const PAGE: u32 = 100;
+        let mut ids = ids.to_vec();
+        ids.sort();
+        ids.dedup();
         let mut found = Vec::new();
-        let mut after: Arc<str> = list.after.clone().unwrap_or_else(|| "".into());
-        while found.len() < enough {
-            let names = match &list.ids {
-                Some(ids) => {
-                    let mut ids = ids.clone();
-                    ids.sort();
-                    ids.retain(|id| *id > after);
-                    ids
-                }
-                None => self.store().list(tenant, &after, PAGE).await?,
-            };
-            let Some(last) = names.last() else {
-                break;
-            };
-            after = last.clone();
-            for name in names {
-                let key = ThreadKey::new(tenant, &name);
-                // It may be gone by now.
-                if let Some(head) = self.store().head(&key).await? {
-                    let info = ThreadInfo::of(&key, &head);
-                    found.extend(Some(info).filter(|info| list.asks_for(info)));
-                }
+        for id in ids {
+            if list.after.as_ref().is_some_and(|after| id <= *after) {
+                continue;
+            }
+            let key = ThreadKey::new(tenant, &id);
+            if let Some(head) = self.store().head(&key).await? {
+                let info = ThreadInfo::of(&key, &head);
+                found.extend(Some(info).filter(|info| list.asks_for(info)));
             }
         }
         Ok(found)

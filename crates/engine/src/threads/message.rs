@@ -1,11 +1,12 @@
-//! Messages as they come: LangChain's JSON, and dictionaries with a role, which LangChain takes too.
+//! Messages as they come: LangChain's JSON, dictionaries with a role, which LangChain takes too, and what stands in the
+//! requests of OpenAI's and Anthropic's APIs.
 
 use std::sync::Arc;
 
 use conspectus_core::id::{Handle, Ident, NodeId};
-use conspectus_core::view::MessageView;
+use conspectus_core::view::{MessageView, Role};
 use conspectus_wire::json::{Object, string, with_members};
-use conspectus_wire::{Document, Format, OpenOptions, ReadError};
+use conspectus_wire::{Document, Format, OpenOptions, ReadError, message_format};
 
 use super::error::ThreadsError;
 use super::json::Json;
@@ -45,12 +46,41 @@ fn read(json: &Json) -> Result<Message, String> {
     let view = document
         .conversations()
         .first()
-        .and_then(|c| c.views().first());
+        .and_then(|c| c.views().first())
+        .ok_or("nothing")?;
+    if let Some(odd) = odd(&inner(json.as_str()).unwrap_or_default(), view) {
+        return Err(odd.into());
+    }
     Ok(Message {
         id: id_in(json.as_str()),
-        view: view.ok_or("nothing")?.clone(),
+        view: view.clone(),
         json: json.clone(),
     })
+}
+
+/// What no client means, though it could be kept.
+fn odd(message: &Object<'_>, view: &MessageView) -> Option<&'static str> {
+    let begins_with = |key: &str, with: &[u8]| {
+        let first = message.value(key).and_then(|v| v.bytes().next());
+        first.is_none_or(|first| with.contains(&first))
+    };
+    let only_calls = view.role == Role::Assistant && !view.parts.is_empty();
+    if !only_calls && message.value("content").is_none() {
+        Some("no `content`")
+    } else if !begins_with("content", b"\"[") {
+        Some("`content` that is neither a string nor a list")
+    } else if !begins_with("id", b"\"") {
+        Some("an `id` that is no string")
+    } else {
+        None
+    }
+}
+
+/// The object that has the message's members: LangChain also wraps it.
+fn inner(message: &str) -> Option<Object<'_>> {
+    let object = Object::of(message)?;
+    let inner = ["kwargs", "data"].iter().find_map(|key| object.object(key));
+    Some(inner.unwrap_or(object))
 }
 
 /// One message as a document of its own, whose only message has the handle 0. The same bytes always give the same.
@@ -69,16 +99,14 @@ fn format(message: &str) -> Format {
     let Some(object) = Object::of(message) else {
         return Format::LangChain;
     };
-    match object.string("role") {
-        Some(_) if !is_langchain(&object) => match object.value("content") {
-            Some(content)
-                if content.contains("\"tool_result\"") || content.contains("\"tool_use\"") =>
-            {
-                Format::Anthropic
-            }
-            _ => Format::OpenAi,
-        },
-        _ => Format::LangChain,
+    if is_langchain(&object) {
+        return Format::LangChain;
+    }
+    // Lists that clients of a proxy keep hold what their provider takes.
+    match (message_format(message), object.string("role")) {
+        (Some(format @ (Format::Anthropic | Format::Responses)), _) => format,
+        (_, Some(_)) => Format::OpenAi,
+        (_, None) => Format::LangChain,
     }
 }
 
@@ -101,9 +129,7 @@ fn is_langchain(object: &Object<'_>) -> bool {
 
 /// The id that the message itself has, whichever way it is written.
 fn id_in(message: &str) -> Option<Arc<str>> {
-    let object = Object::of(message)?;
-    let inner = ["kwargs", "data"].iter().find_map(|key| object.object(key));
-    let id = inner.as_ref().unwrap_or(&object).string("id")?;
+    let id = inner(message)?.string("id")?;
     let id = id.trim();
     (!id.is_empty()).then(|| id.into())
 }
@@ -149,8 +175,6 @@ pub(crate) fn handle(node: NodeId) -> Handle {
 
 #[cfg(test)]
 mod tests {
-    use conspectus_core::view::Role;
-
     use super::*;
 
     fn check(json: &str, role: Role, id: Option<&str>) {
@@ -208,7 +232,21 @@ mod tests {
 
     #[test]
     fn what_is_no_message_is_named() {
-        for json in ["3", "null", "[]", "{}", r#"{"content":"x"}"#] {
+        for json in [
+            "3",
+            "null",
+            "[]",
+            "{}",
+            r#"{"content":"x"}"#,
+            r#"{"role":"user","id":""}"#,
+            r#"{"role":"assistant"}"#,
+            r#"{"type":"human","data":{"id":"b"}}"#,
+            r#"{"role":"user","content":{}}"#,
+            r#"{"role":"not-known"}"#,
+            r#"{"type":"tool","tool_call_id":"1"}"#,
+            r#"{"role":"user","content":"","id":{}}"#,
+            r#"{"type":"human","content":"","id":3}"#,
+        ] {
             let json = Json::parse(json).expect("json");
             assert!(read(&json).is_err(), "{json}");
         }

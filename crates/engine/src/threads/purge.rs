@@ -63,6 +63,9 @@ impl<C: Clock> Threads<C> {
     /// When there is no such thread or message, the text is too common, or an attempt is under way.
     pub async fn purge(&self, key: &ThreadKey, purge: &Purge) -> Result<Purged, ThreadsError> {
         self.head(key).await?;
+        if let Purge::Secret(secret) = purge {
+            purge::rare(secret)?;
+        }
         let Some(held) = self.acquire(key).await? else {
             return Err(ThreadsError::Busy);
         };

@@ -5,6 +5,8 @@
 //! tells what the thread's state and the rendered bytes then are.
 
 mod counter;
+mod crash;
+mod disk;
 mod generate;
 mod json;
 mod run;
@@ -14,5 +16,6 @@ mod surface;
 pub mod trace;
 mod world;
 
+pub use crash::DIES;
 pub use json::Json;
-pub use run::run;
+pub use run::{die, run};

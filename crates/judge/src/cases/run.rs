@@ -1,5 +1,7 @@
 //! A case, step by step.
 
+mod dying;
+
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
@@ -12,12 +14,15 @@ use conspectus_core::policy::Policy;
 use conspectus_core::thread::{Decision, Manual, Recovery};
 use conspectus_testkit::model::{Behaviour, Said, ScriptedModel};
 
+use super::disk::Disk;
 use super::generate::expand;
 use super::json::Json;
 use super::session::{Before, Session};
 use super::settings::Settings;
 use super::trace::{Archive, Error, Step, Telemetry, Tokens, Trace};
 use super::world::{Happening, World};
+
+pub use dying::die;
 
 /// The trace of a case.
 ///
@@ -33,15 +38,20 @@ pub fn run(case: &Json) -> anyhow::Result<Trace> {
         if let Some(reason) = then.not_yet() {
             return skip(reason);
         }
-        if spec.text_at("op") == Some("compact_crash_at") {
-            return skip("crashes need the stores on disk, which are not built yet".to_owned());
-        }
     }
     let Some(behaviour) = behaviour(case) else {
         return skip("the summariser's behaviour is not known".to_owned());
     };
-    Runner::new(case, settings, behaviour)?.run(&specs)
+    let mut runner = Runner::new(case, settings, behaviour)?;
+    let in_file = runner.settings.word("store") == Some("file");
+    if in_file || specs.iter().any(|s| s.text_at("op") == Some(CRASH)) {
+        runner.folder = Some(tempfile::tempdir().context("a folder for stores")?);
+    }
+    runner.run(&specs)
 }
+
+/// The step in which processes die.
+const CRASH: &str = "compact_crash_at";
 
 fn empty() -> Json {
     Json::Object(Vec::new())
@@ -85,6 +95,8 @@ struct Runner<'c> {
     world: World,
     /// Commands so far: typed instructions belong to the first one.
     commands: usize,
+    /// Where threads in files live.
+    folder: Option<tempfile::TempDir>,
 }
 
 impl<'c> Runner<'c> {
@@ -103,6 +115,7 @@ impl<'c> Runner<'c> {
             sessions: BTreeMap::new(),
             world,
             commands: 0,
+            folder: None,
         };
         runner.resolve();
         Ok(runner)
@@ -122,25 +135,16 @@ impl<'c> Runner<'c> {
     fn run(mut self, specs: &[Json]) -> anyhow::Result<Trace> {
         let first = specs[0].text_at("thread").unwrap_or_default().to_owned();
         if let Ok(policy) = self.policy.clone() {
-            let state = expand(self.case.get("state").unwrap_or(&empty()));
-            let before = Before {
-                summary: state.text_at("summary").map(str::to_owned),
-                old_summaries: state
-                    .texts_at("summary_message_ids")
-                    .map(str::to_owned)
-                    .collect(),
-                archived: state.items_at("archived_messages").to_vec(),
-            };
-            let mut session = self.session(&policy, before)?;
+            let mut session = self.new_session(&policy, self.before(), &first)?;
             let messages = expand(self.case.get("messages").unwrap_or(&empty()));
             session.begin(messages.items())?;
             self.sessions.insert(first.clone(), session);
         }
         let construction = std::mem::take(&mut self.warnings);
         let mut steps = Vec::new();
-        for spec in specs {
+        for (at, spec) in specs.iter().enumerate() {
             let name = spec.text_at("thread").unwrap_or(&first).to_owned();
-            steps.push(self.step(spec, &name)?);
+            steps.push(self.step(spec, at, &name)?);
         }
         let estimates = self.sessions.values().flat_map(Session::estimates);
         let estimates = estimates.map(|(label, tokens)| (label, Json::from(tokens)));
@@ -149,6 +153,26 @@ impl<'c> Runner<'c> {
             steps,
             warnings: construction,
         })
+    }
+
+    /// What exists before the first step.
+    fn before(&self) -> Before {
+        let state = expand(self.case.get("state").unwrap_or(&empty()));
+        let old_summaries = state.texts_at("summary_message_ids");
+        Before {
+            summary: state.text_at("summary").map(str::to_owned),
+            old_summaries: old_summaries.map(str::to_owned).collect(),
+            archived: state.items_at("archived_messages").to_vec(),
+        }
+    }
+
+    /// A thread that begins, in a file if threads live there.
+    fn new_session(&self, policy: &Policy, before: Before, name: &str) -> anyhow::Result<Session> {
+        let mut session = self.session(policy, before)?;
+        if let Some(folder) = &self.folder {
+            session.keep_in(Disk::create(&folder.path().join("threads.db"), name)?)?;
+        }
+        Ok(session)
     }
 
     fn session(&self, policy: &Policy, before: Before) -> anyhow::Result<Session> {
@@ -165,7 +189,7 @@ impl<'c> Runner<'c> {
         )
     }
 
-    fn step(&mut self, spec: &Json, name: &str) -> anyhow::Result<Step> {
+    fn step(&mut self, spec: &Json, at: usize, name: &str) -> anyhow::Result<Step> {
         let op = spec.text_at("op").context("every step has an op")?;
         if op == "set_config" {
             self.settings.change(spec.get("config").unwrap_or(&empty()));
@@ -188,7 +212,7 @@ impl<'c> Runner<'c> {
             }
         };
         if !self.sessions.contains_key(name) {
-            let session = self.session(&policy, Before::default())?;
+            let session = self.new_session(&policy, Before::default(), name)?;
             self.sessions.insert(name.to_owned(), session);
         }
         let mut session = self.sessions.remove(name).context("a thread")?;
@@ -198,7 +222,8 @@ impl<'c> Runner<'c> {
             "append" => session.append(spec.items_at("messages"))?,
             "render" => session.append(spec.items_at("messages"))?,
             "reload" => session = session.reloaded()?,
-            "set_config" => session.configure(&self.settings, &policy),
+            "set_config" => session.configure(&self.settings, &policy)?,
+            CRASH => session = self.crash(spec, at, name, &session, &policy, &mut step)?,
             "advance_clock" => {
                 self.world.now += 1000 * spec.number_at("seconds").unwrap_or(0);
             }
@@ -232,17 +257,38 @@ impl<'c> Runner<'c> {
         let messages = spec.items_at("messages").to_vec();
         match op {
             "maybe_compact" | "compact" => {}
-            "provider_error" => return self.provider_error(spec, session, policy).map(Some),
+            "provider_error" => {
+                self.world.now = session.acquire(self.world.now)?;
+                let report = self.provider_error(spec, session, policy)?;
+                session.release()?;
+                return Ok(Some(report));
+            }
             "compact_with_append_during" => self.world.at(later, Happening::Append(messages)),
             "compact_with_other_writer" => self.world.at(later, Happening::Elsewhere(messages)),
             "compact_and_cancel" => self.world.at(later, Happening::Cancel),
             "concurrent" => {
-                return self.concurrent(spec, session, policy, step).map(Some);
+                self.world.now = session.acquire(self.world.now)?;
+                let report = self.concurrent(spec, session, policy, step)?;
+                session.release()?;
+                return Ok(Some(report));
             }
             _ => return Ok(None),
         }
+        self.leased(op, session, policy).map(Some)
+    }
+
+    /// A check or a command, with the right to it.
+    fn leased(
+        &mut self,
+        op: &str,
+        session: &mut Session,
+        policy: &Policy,
+    ) -> anyhow::Result<Report> {
+        self.world.now = session.acquire(self.world.now)?;
         let decision = self.decide(op, session, policy);
-        self.carry_out(decision, session).map(Some)
+        let report = self.carry_out(decision, session)?;
+        session.release()?;
+        Ok(report)
     }
 
     /// What the engine says to a check or a command.

@@ -4,18 +4,20 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use anyhow::Context as _;
+use conspectus::store::{Written, commit_ack};
 use conspectus::wire::Format;
 use conspectus_core::count::TokenCounter;
-use conspectus_core::effect::{CommitAck, Expect, Failure};
+use conspectus_core::effect::{CommitAck, Expect, Failure, Millis};
 use conspectus_core::frame;
 use conspectus_core::id::{AttemptId, CallId, Ident};
-use conspectus_core::outcome::{Measured, Moment};
+use conspectus_core::outcome::{Measured, Moment, Outcome};
 use conspectus_core::policy::Policy;
 use conspectus_core::ranges::NodeRanges;
 use conspectus_core::record::{Author, Patches, RECORD_FORMAT, Record, Summary};
 use conspectus_core::thread::{Fixed, Sources, Thread};
 use conspectus_core::view::{PartRef, Role, Texts as _};
 
+use super::disk::Disk;
 use super::json::Json;
 use super::settings::Settings;
 use super::surface::Surface;
@@ -39,7 +41,7 @@ pub(super) struct Session {
     /// The engine's thread.
     pub(super) thread: Thread,
     /// Partial results, kept beyond one attempt.
-    pub(super) cache: BTreeMap<Ident, Arc<str>>,
+    cache: BTreeMap<Ident, Arc<str>>,
     counter: Arc<dyn TokenCounter>,
     settings: Settings,
     before: Before,
@@ -47,6 +49,8 @@ pub(super) struct Session {
     around: Vec<(String, Json)>,
     /// The store: records as they were written.
     records: Vec<String>,
+    /// The store of a thread that lives in a file.
+    disk: Option<Disk>,
 }
 
 impl Session {
@@ -71,6 +75,7 @@ impl Session {
             format,
             around,
             records: Vec::new(),
+            disk: None,
         };
         session.frame();
         Ok(session)
@@ -118,11 +123,15 @@ impl Session {
     }
 
     /// Other settings from now on.
-    pub(super) fn configure(&mut self, settings: &Settings, policy: &Policy) {
+    ///
+    /// # Errors
+    /// When the thread cannot be stored.
+    pub(super) fn configure(&mut self, settings: &Settings, policy: &Policy) -> anyhow::Result<()> {
         self.settings = settings.clone();
         self.counter = settings.counter(policy);
         self.thread.set_policy(Arc::new(policy.clone()));
         self.frame();
+        self.save()
     }
 
     /// The messages before the first step, with what was folded before them.
@@ -172,7 +181,7 @@ impl Session {
             why: Vec::new(),
             summaries: 1,
         };
-        let ack = self.commit(&record, self.thread.expect(), false);
+        let ack = self.commit(&record, self.thread.expect(), false, true);
         anyhow::ensure!(
             matches!(ack, CommitAck::Ok(_)),
             "the summary so far was not taken: {ack:?}"
@@ -207,14 +216,23 @@ impl Session {
         }
         let (thread, src) = self.parts();
         thread.append(views, src);
-        Ok(())
+        self.save()
     }
 
     /// The store takes a record, and the thread with it.
-    pub(super) fn commit(&mut self, record: &Record, expect: Expect, refuse: bool) -> CommitAck {
+    pub(super) fn commit(
+        &mut self,
+        record: &Record,
+        expect: Expect,
+        refuse: bool,
+        is_new_summary: bool,
+    ) -> CommitAck {
         if refuse {
             let message = "the summary could not be written".into();
             return CommitAck::Failed(Failure::Store { message });
+        }
+        if self.disk.is_some() {
+            return self.commit_to_disk(record, expect, is_new_summary);
         }
         let text = match serde_json::to_string(record) {
             Ok(text) => text,
@@ -236,6 +254,9 @@ impl Session {
     /// # Errors
     /// When that cannot be read.
     pub(super) fn reloaded(&self) -> anyhow::Result<Self> {
+        if let Some(disk) = &self.disk {
+            return self.opened(disk.clone());
+        }
         let mut fresh = Self::new(
             self.format,
             self.around.clone(),
@@ -253,13 +274,164 @@ impl Session {
         fresh.append(&read?)?;
         for text in &self.records {
             let record: Record = serde_json::from_str(text)?;
-            let ack = fresh.commit(&record, fresh.thread.expect(), false);
+            let ack = fresh.commit(&record, fresh.thread.expect(), false, true);
             anyhow::ensure!(
                 matches!(ack, CommitAck::Ok(_)),
                 "a record was not taken again: {ack:?}"
             );
         }
         Ok(fresh)
+    }
+
+    /// The thread lives in a file from now on.
+    ///
+    /// # Errors
+    /// When it cannot be stored.
+    pub(super) fn keep_in(&mut self, disk: Disk) -> anyhow::Result<()> {
+        self.disk = Some(disk);
+        self.save()
+    }
+
+    /// Another process, which finds the thread in a file.
+    ///
+    /// # Errors
+    /// When what is there is no thread.
+    pub(super) fn opened(&self, mut disk: Disk) -> anyhow::Result<Self> {
+        let policy = self.thread.policy();
+        let mut fresh = Self::new(
+            self.format,
+            self.around.clone(),
+            &self.settings,
+            policy,
+            self.before.clone(),
+        )?;
+        let read = disk.read()?;
+        let mut messages = Vec::new();
+        for (at, stored) in read.messages.iter().enumerate() {
+            let handle = stored.message.known.view.handle;
+            anyhow::ensure!(handle.0 as usize == at, "message {at} is at {handle:?}");
+            messages.push(Json::parse(std::str::from_utf8(&stored.message.bytes)?)?);
+        }
+        fresh.surface.append(&messages)?;
+        fresh.thread = Thread::restore(policy.clone(), read.state, read.stored, fresh.sources())?;
+        fresh.disk = Some(disk);
+        Ok(fresh)
+    }
+
+    /// The file that it lives in.
+    pub(super) fn disk(&self) -> Option<&Disk> {
+        self.disk.as_ref()
+    }
+
+    /// Whether this process is to die when it commits a summary.
+    pub(super) fn may_die(&self) -> bool {
+        self.disk.as_ref().is_some_and(|d| d.failpoint.is_some())
+    }
+
+    /// Writes what is new, if it lives in a file.
+    fn save(&mut self) -> anyhow::Result<()> {
+        let Some(disk) = &mut self.disk else {
+            return Ok(());
+        };
+        let history = self.thread.history();
+        let messages = self.surface.messages();
+        disk.save(&self.thread, |node| {
+            let handle = history.node(node)?.view.handle;
+            let message = messages.get(handle.0 as usize)?;
+            Some(message.to_string().into_bytes().into())
+        })
+    }
+
+    fn commit_to_disk(
+        &mut self,
+        record: &Record,
+        expect: Expect,
+        is_new_summary: bool,
+    ) -> CommitAck {
+        let mut grown = self.thread.clone();
+        let ack = grown.commit(record, expect, self.sources());
+        let (CommitAck::Ok(version), Some(disk)) = (&ack, &mut self.disk) else {
+            return ack;
+        };
+        let written = disk.commit(&grown, record, expect, is_new_summary);
+        if matches!(written, Ok(Written::Done(_))) {
+            self.thread = grown;
+        }
+        // Nobody else writes here; whoever is behind all the same has a conflict.
+        commit_ack(&written, *version).unwrap_or(CommitAck::Conflict)
+    }
+
+    /// Takes the right to run an attempt, as every process that shares a file must. Says when it has it.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn acquire(&mut self, at: Millis) -> anyhow::Result<Millis> {
+        let Some(disk) = &mut self.disk else {
+            return Ok(at);
+        };
+        let (fence, at) = disk.acquire(at)?;
+        self.thread.set_fence(fence);
+        Ok(at)
+    }
+
+    /// Gives it back.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn release(&mut self) -> anyhow::Result<()> {
+        self.disk.as_mut().map_or(Ok(()), Disk::release)
+    }
+
+    /// An attempt is under way.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub(super) fn begins(&mut self, attempt: AttemptId, at: Millis) -> anyhow::Result<()> {
+        if let Some(disk) = &self.disk {
+            disk.mark(Some(attempt), at)?;
+        }
+        // Nobody gives an attempt this id again.
+        self.save()
+    }
+
+    /// An attempt ended.
+    ///
+    /// # Errors
+    /// When that cannot be stored.
+    pub(super) fn ended(
+        &mut self,
+        attempt: AttemptId,
+        outcome: Outcome,
+        at: Millis,
+    ) -> anyhow::Result<()> {
+        self.thread.ended(attempt, outcome, at);
+        self.save()?;
+        self.disk.as_ref().map_or(Ok(()), |d| d.mark(None, at))
+    }
+
+    /// A partial result that was kept.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn cached(&self, part: Ident) -> anyhow::Result<Option<Arc<str>>> {
+        match &self.disk {
+            Some(disk) => disk.cached(part),
+            None => Ok(self.cache.get(&part).cloned()),
+        }
+    }
+
+    /// Keeps a partial result.
+    ///
+    /// # Errors
+    /// When the store fails.
+    pub(super) fn cache(&mut self, part: Ident, text: &Arc<str>, at: Millis) -> anyhow::Result<()> {
+        match &self.disk {
+            Some(disk) => disk.cache(part, text, at),
+            None => {
+                self.cache.insert(part, text.clone());
+                Ok(())
+            }
+        }
     }
 
     /// The active window.

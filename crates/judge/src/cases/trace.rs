@@ -1,5 +1,7 @@
 //! What is printed: a trace, as the judge reads it.
 
+use std::borrow::Cow;
+
 use serde::Serialize;
 
 use super::json::Json;
@@ -90,9 +92,12 @@ pub struct Step {
     pub pruned: Vec<Pruned>,
     /// Names of events.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub events: Option<Vec<&'static str>>,
+    pub events: Option<Vec<Cow<'static, str>>>,
     /// What the user is told.
     pub warnings: Vec<String>,
+    /// What processes that died left.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crashes: Option<Vec<Crash>>,
     /// The record.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub telemetry: Option<Telemetry>,
@@ -186,6 +191,21 @@ pub struct Telemetry {
     pub summarizer_input_tokens: Option<u64>,
     /// Codes.
     pub reasons: Vec<&'static str>,
+}
+
+/// What a process that died left in the store.
+#[derive(Clone, Debug, Serialize)]
+pub struct Crash {
+    /// The case's name of the point.
+    pub point: String,
+    /// The step of the commit at which the process died; `None`: it came to none and died when all was done.
+    pub died: Option<String>,
+    /// The active window, as the next process finds it.
+    pub active: Vec<Entry>,
+    /// The summary, as the next process finds it.
+    pub summary: Option<String>,
+    /// How the next compaction ended.
+    pub retry: &'static str,
 }
 
 /// What a fresh reader finds in the store.

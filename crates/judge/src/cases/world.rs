@@ -1,6 +1,7 @@
 //! Everything outside the engine, on a clock of its own: the summariser, the store, and what happens meanwhile.
 //! Nothing waits: the clock jumps to what comes next.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use conspectus_core::attempt::{Attempt, Poll};
@@ -10,9 +11,10 @@ use conspectus_core::effect::{
 use conspectus_core::id::NodeId;
 use conspectus_core::outcome::{Outcome, Report};
 use conspectus_core::summary;
-use conspectus_testkit::model::{Ask, Said, ScriptedModel};
+use conspectus_testkit::model::{Answer, Ask, Said, ScriptedModel};
 use serde_json::Value;
 
+use super::crash::{self, Done};
 use super::json::Json;
 use super::session::Session;
 
@@ -42,7 +44,9 @@ pub(super) struct World {
     /// Its calls since [`World::take_calls`].
     calls: Vec<Call>,
     /// Names of events.
-    pub(super) events: Vec<&'static str>,
+    pub(super) events: Vec<Cow<'static, str>>,
+    /// What the summariser was asked, ever.
+    pub(super) asked: Vec<SummaryRequest>,
     /// What the summariser reported as its input.
     pub(super) reported_input: Option<u64>,
     /// Writes of a summary fail.
@@ -71,6 +75,7 @@ impl World {
             model,
             calls: Vec::new(),
             events: Vec::new(),
+            asked: Vec::new(),
             reported_input: None,
             refuses_summaries: false,
             archived: None,
@@ -114,11 +119,12 @@ impl World {
         mut attempt: Attempt,
     ) -> anyhow::Result<Report> {
         let seen = session.thread.branch().len();
+        session.begins(attempt.id(), self.now)?;
         loop {
             let input = match attempt.poll(self.now, session.sources()) {
                 Poll::Done(report) => {
                     let now = self.now;
-                    session.thread.ended(attempt.id(), report.outcome, now);
+                    session.ended(attempt.id(), report.outcome, now)?;
                     self.to_come
                         .retain(|_, h| !matches!(h, Happening::Wake | Happening::Cancel));
                     // Whatever else was on its way still arrives.
@@ -192,9 +198,9 @@ impl World {
                 self.abort(*number);
                 return Ok(None);
             }
-            Effect::CacheGet(key) => Input::Cached(*key, session.cache.get(key).cloned()),
+            Effect::CacheGet(key) => Input::Cached(*key, session.cached(*key)?),
             Effect::CachePut(key, text) => {
-                session.cache.insert(*key, text.clone());
+                session.cache(*key, text, self.now)?;
                 return Ok(None);
             }
             Effect::WakeAt(time) => {
@@ -210,8 +216,12 @@ impl World {
             }
             Effect::Commit(record, expect) => {
                 let before = session.thread.active().and_then(|r| r.summary.clone());
-                let refuse = self.refuses_summaries && record.summary != before;
-                let ack = session.commit(record, *expect, refuse);
+                let is_new_summary = record.summary != before;
+                let refuse = self.refuses_summaries && is_new_summary;
+                if session.may_die() && is_new_summary {
+                    crash::tell(&self.take_done())?;
+                }
+                let ack = session.commit(record, *expect, refuse, is_new_summary);
                 self.committed_at = Some(self.next());
                 Input::Committed(ack)
             }
@@ -219,14 +229,14 @@ impl World {
                 Input::Found(session.thread.has_record(*attempt, *record))
             }
             Effect::Emit(event) => {
-                self.events.extend(name(event));
+                self.events.extend(name(event).map(Cow::Borrowed));
                 return Ok(None);
             }
         }))
     }
 
     fn call(&mut self, number: CallNumber, request: &SummaryRequest) {
-        let answer = self.model.answer(&Ask::from(request));
+        let answer = self.ask(request);
         self.calls.push(Call {
             request: as_sent(request),
             input_tokens: request.input_tokens,
@@ -239,6 +249,31 @@ impl World {
         if answer.said != Said::Nothing {
             let said = Happening::Said(number, answer.said);
             self.at(self.now + answer.after_ms, said);
+        }
+    }
+
+    /// Asks the summariser, which counts its calls.
+    fn ask(&mut self, request: &SummaryRequest) -> Answer {
+        self.asked.push(request.clone());
+        self.model.answer(&Ask::from(request))
+    }
+
+    /// Another process asked this.
+    pub(super) fn was_asked(&mut self, requests: &[SummaryRequest]) {
+        for request in requests {
+            self.ask(request);
+        }
+    }
+
+    /// What was done since the last time, for another process to hear of.
+    pub(super) fn take_done(&mut self) -> Done {
+        let calls = self.take_calls();
+        let events = std::mem::take(&mut self.events).into_iter();
+        Done {
+            calls: calls.iter().map(ToString::to_string).collect(),
+            asked: std::mem::take(&mut self.asked),
+            events: events.map(Cow::into_owned).collect(),
+            now: self.now,
         }
     }
 

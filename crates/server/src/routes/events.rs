@@ -17,6 +17,7 @@ use tokio::sync::mpsc;
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::parts::place;
 use crate::problem::Problem;
 use crate::read::{Asked, Named};
 use crate::stop::Phase;
@@ -29,6 +30,7 @@ const WAITING: usize = 16;
 #[serde(deny_unknown_fields)]
 pub(crate) struct From {
     /// Those behind this number; the header `Last-Event-ID` stands over it.
+    #[serde(default, deserialize_with = "place")]
     after: Option<u64>,
     /// `false`: one page of what is there.
     follow: Option<bool>,

@@ -11,7 +11,7 @@ use serde::Deserialize;
 use super::change::Empty;
 use crate::answer::{Answer, Answered};
 use crate::app::App;
-use crate::parts::{Object, Whole};
+use crate::parts::{Object, Whole, place};
 use crate::problem::Problem;
 use crate::read::{Asked, Body, Named};
 
@@ -63,6 +63,7 @@ pub(crate) async fn append(
         messages: new.messages,
         once: once(&headers, new.idempotency_key)?,
         usage: new.usage.map(|Object(reported)| reported.usage()),
+        ..Append::default()
     };
     Ok(Answer(app.threads.append(&named.key(), &append).await?))
 }
@@ -91,7 +92,9 @@ fn bad_key() -> Problem {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Part {
     limit: Option<u32>,
+    #[serde(default, deserialize_with = "place")]
     before: Option<u64>,
+    #[serde(default, deserialize_with = "place")]
     after: Option<u64>,
 }
 

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use conspectus::store::{
-    Commit, Found, Lease, MAX_PREVIEWS, Mark, ONCE_MS, Once, Rewrite, StoreError, ThreadKey,
-    ThreadStore, Write, Written,
+    Commit, Found, Lease, Listing, MAX_PREVIEWS, Mark, ONCE_MS, Once, Order, Rewrite, StoreError,
+    ThreadKey, ThreadStore, Write, Written,
 };
 use conspectus::terms::Terms;
 use conspectus_core::effect::{Expect, Fence, Version};
@@ -39,19 +39,89 @@ fn threads_come_and_go_and_tenants_see_nothing_of_each_other() {
         let head = now(store.head(&a)).expect("read").expect("there");
         assert_eq!((head.meta.as_ref(), head.created_ms), ("title", 7));
         assert_eq!(now(store.head(&b)), Ok(None));
-        assert_eq!(now(store.list("b", "", 9)), Ok(vec![]));
+        assert_eq!(now(store.count("b")), Ok(0));
         for name in ["three", "two"] {
             now(store.create(&ThreadKey::new("a", name), "", 9)).expect("created");
         }
-        let names = |after, limit| {
-            let names = now(store.list("a", after, limit)).expect("listed");
-            names.iter().map(|n| n.to_string()).collect::<Vec<_>>()
-        };
-        assert_eq!(names("", 2), ["one", "three"]);
-        assert_eq!(names("three", 2), ["two"]);
+        assert_eq!(now(store.count("a")), Ok(3));
         assert_eq!(now(store.delete(&b)), Ok(false));
         assert_eq!(now(store.delete(&a)), Ok(true));
         assert_eq!(now(store.head(&a)), Ok(None));
+    });
+}
+
+/// Names of the threads on a page; a limit of 0 stands for 9.
+fn listed(store: &dyn ThreadStore, tenant: &str, listing: Listing) -> Vec<String> {
+    let listing = Listing {
+        limit: Some(listing.limit).filter(|limit| *limit > 0).unwrap_or(9),
+        ..listing
+    };
+    let page = now(store.list(tenant, &listing)).expect("listed");
+    for (name, head) in &page {
+        let alone = now(store.head(&ThreadKey::new(tenant, name))).expect("read");
+        assert_eq!(alone.as_ref(), Some(head), "{name}");
+    }
+    page.iter().map(|(name, _)| name.to_string()).collect()
+}
+
+#[test]
+fn a_page_of_threads_is_the_same_in_every_order_and_every_store() {
+    every(|open| {
+        let store = open();
+        let store = store.as_ref();
+        // Made at, written at.
+        let threads = [
+            ("a", 3, 9),
+            ("b", 1, 8),
+            ("c", 3, 8),
+            ("d", 2, 9),
+            ("e", 3, 3),
+        ];
+        for (name, created, written) in threads {
+            let key = ThreadKey::new("t", name);
+            now(store.create(&key, name, created)).expect("created");
+            if written > created {
+                let write = Write {
+                    now: written,
+                    ..Write::default()
+                };
+                assert_eq!(now(store.write(&key, write)), Ok(Written::Done(1)));
+            }
+        }
+        now(store.create(&ThreadKey::new("other", "a"), "", 1)).expect("created");
+        assert_eq!(now(store.count("t")), Ok(5));
+        let check = |order, expect: [&str; 5]| {
+            for descending in [false, true] {
+                let mut expect = expect.map(str::to_owned).to_vec();
+                if descending {
+                    expect.reverse();
+                }
+                let page = |after, offset, limit| {
+                    let listing = Listing {
+                        order,
+                        descending,
+                        after,
+                        offset,
+                        limit,
+                    };
+                    listed(store, "t", listing)
+                };
+                assert_eq!(page(None, 0, 9), expect, "{order:?}");
+                assert_eq!(page(None, 1, 3), expect[1..4], "{order:?}");
+                assert_eq!(page(None, 5, 3), [""; 0], "{order:?}");
+                for at in 0..5 {
+                    let key = ThreadKey::new("t", &expect[at]);
+                    let head = now(store.head(&key)).expect("read").expect("there");
+                    let behind = |offset| page(Some(order.place(&key.thread, &head)), offset, 2);
+                    let from = |at: usize| &expect[at.min(5)..(at + 2).min(5)];
+                    assert_eq!(behind(0), from(at + 1), "{order:?}");
+                    assert_eq!(behind(1), from(at + 2), "{order:?}");
+                }
+            }
+        };
+        check(Order::Name, ["a", "b", "c", "d", "e"]);
+        check(Order::Created, ["b", "d", "a", "c", "e"]);
+        check(Order::Written, ["e", "b", "c", "a", "d"]);
     });
 }
 
@@ -561,8 +631,8 @@ fn threads_that_nobody_wrote_to_for_long_go() {
         assert_eq!(gone(6, 2), ["a", "c"]);
         assert_eq!(gone(6, 2), ["d"]);
         assert_eq!(gone(6, 2), [""; 0]);
-        assert_eq!(now(store.list("t", "", 9)), Ok(vec!["b".into()]));
-        assert_eq!(now(store.list("u", "", 9)), Ok(vec!["a".into()]));
+        assert_eq!(listed(store.as_ref(), "t", Listing::default()), ["b"]);
+        assert_eq!(listed(store.as_ref(), "u", Listing::default()), ["a"]);
     });
 }
 

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
 use conspectus::store::{
-    Found, Head, Lease, Mark, Rewrite, StoreError, StoredEvent, StoredMessage, Stores, ThreadKey,
-    ThreadStore, Write, Written,
+    Found, Head, Lease, Listing, Mark, Rewrite, StoreError, StoredEvent, StoredMessage, Stores,
+    ThreadKey, ThreadStore, Write, Written,
 };
 use conspectus::terms::Terms;
 use conspectus_core::effect::{Fence, Millis};
@@ -148,10 +148,13 @@ impl ThreadStore for Faulty {
     fn list<'a>(
         &'a self,
         tenant: &'a str,
-        after: &'a str,
-        limit: u32,
-    ) -> Stores<'a, Vec<Arc<str>>> {
-        self.answer(move || to_end(self.inner.list(tenant, after, limit)))
+        listing: &'a Listing,
+    ) -> Stores<'a, Vec<(Arc<str>, Head)>> {
+        self.answer(move || to_end(self.inner.list(tenant, listing)))
+    }
+
+    fn count<'a>(&'a self, tenant: &'a str) -> Stores<'a, u64> {
+        self.answer(move || to_end(self.inner.count(tenant)))
     }
 
     fn head<'a>(&'a self, key: &'a ThreadKey) -> Stores<'a, Option<Head>> {
