@@ -24,6 +24,13 @@ const MOST_ERROR_BYTES: usize = 64 << 10;
 /// Values of headers that are shorter are words, not secrets.
 const LEAST_SECRET: usize = 8;
 
+/// Who hears of a call while it goes on.
+struct Watch<'a> {
+    alive: &'a (dyn Fn() + Send + Sync),
+    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    meter: &'a Meter,
+}
+
 /// A connection to one URL.
 #[derive(Debug)]
 pub(crate) struct Transport {
@@ -32,15 +39,6 @@ pub(crate) struct Transport {
     timeouts: Timeouts,
     max_reply_bytes: usize,
     secrets: Vec<Secret>,
-}
-
-/// What holds for one exchange, whoever asks.
-struct Asked<'a> {
-    max_output_tokens: u64,
-    /// Hears of the figures as they come.
-    meter: &'a Meter,
-    alive: &'a (dyn Fn() + Send + Sync),
-    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
 }
 
 impl Transport {
@@ -98,13 +96,13 @@ impl Transport {
         let total_ms = self.timeouts.total_ms.min(call.timeout_ms);
         let all = async {
             let body = dialect.body(&call)?;
-            let asked = Asked {
-                max_output_tokens: call.max_output_tokens,
-                meter: &call.meter,
+            let max = call.max_output_tokens;
+            let watch = Watch {
                 alive,
                 on_delta: &|_| {},
+                meter: &call.meter,
             };
-            self.exchange(dialect, body, &asked).await?.end()
+            self.exchange(dialect, body, max, watch).await?.end()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -117,16 +115,15 @@ impl Transport {
         on_delta: &(dyn Fn(Delta) + Send + Sync),
     ) -> Result<Turn, Failure> {
         let total_ms = self.timeouts.total_ms.min(request.timeout_ms);
-        let meter = Meter::default();
         let all = async {
             let body = dialect.turn_body(request)?;
-            let asked = Asked {
-                max_output_tokens: request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS),
-                meter: &meter,
+            let max = request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS);
+            let watch = Watch {
                 alive: &|| {},
                 on_delta,
+                meter: &Meter::default(),
             };
-            self.exchange(dialect, body, &asked).await?.end_turn()
+            self.exchange(dialect, body, max, watch).await?.end_turn()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -135,23 +132,23 @@ impl Transport {
         &self,
         dialect: &dyn Dialect,
         body: Vec<u8>,
-        asked: &Asked<'_>,
+        max_output_tokens: u64,
+        watch: Watch<'_>,
     ) -> Result<Draft, Failure> {
-        let (max_output_tokens, alive) = (asked.max_output_tokens, asked.alive);
         let first = Limit::from_now(self.timeouts.first_byte_ms);
         let sent = self.client.post(self.url.clone()).body(body).send();
         let response = match within(first, sent).await? {
             Ok(response) => response,
             Err(error) => return Err(self.broke(error)),
         };
-        alive();
+        (watch.alive)();
         let status = response.status().as_u16();
         let head = Head::of(&response);
         let mut pieces = Pieces {
             response,
             limit: first,
             idle_ms: self.timeouts.idle_ms,
-            alive,
+            alive: watch.alive,
         };
         if !(200..300).contains(&status) {
             // What has come of it is enough to tell.
@@ -160,14 +157,14 @@ impl Transport {
         }
         let draft = if head.is_events() {
             let most = self.max_reply_bytes;
-            let following = Following::new(dialect, most, max_output_tokens, asked.on_delta);
-            self.follow(following, &mut pieces, asked.meter).await?
+            let following = Following::new(dialect, most, max_output_tokens, watch.on_delta);
+            self.follow(following, &mut pieces, watch.meter).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
                 Ended::Whole => {
                     let mut draft = self.read(dialect, &head, &body, max_output_tokens)?;
-                    draft.news.drain(..).for_each(asked.on_delta);
+                    draft.news.drain(..).for_each(watch.on_delta);
                     draft
                 }
                 Ended::Full => {
@@ -181,7 +178,7 @@ impl Transport {
             }
         };
         if let Some(usage) = &draft.usage {
-            asked.meter.report(usage);
+            watch.meter.report(usage);
         }
         Ok(draft)
     }
