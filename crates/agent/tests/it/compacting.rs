@@ -513,3 +513,84 @@ fn a_thread_that_was_rewound_forgets_what_came_behind_and_knows_what_stood_befor
     world.says(&runs, "r3", "Where are we?");
     assert_eq!(known(&world), ["\"survey\" \"completed\""]);
 }
+
+#[test]
+fn a_command_from_elsewhere_shows_what_the_agent_keeps_and_undo_takes_it_back() {
+    use conspectus::threads::CompactThread;
+    let mut read = reader(8);
+    let script = move |n: usize, asked: &TurnRequest| {
+        if request(asked)[0].starts_with("system: You look things up.") {
+            return AgentReply::text("Three valves.");
+        }
+        match n {
+            0 => AgentReply::calls(&[
+                (
+                    "s1",
+                    "read_file",
+                    json!({"path": "/mnt/skills/pdf/SKILL.md"}),
+                ),
+                (
+                    "t1",
+                    "task",
+                    json!({"description": "survey", "prompt": "Look.", "subagent_type": "general"}),
+                ),
+            ]),
+            n => read(n - 1, asked),
+        }
+    };
+    let world = with_files(World::scripted(script), 10);
+    let runs = world.runs("one");
+    world.says(&runs, "r1", "Fill the form.");
+    world.says(&runs, "r2", "Go on.");
+    // Somebody with the same store and no agent.
+    let threads = world.threads("two");
+    let ask = CompactThread {
+        below_keep: true,
+        ..CompactThread::default()
+    };
+    let compacted = world.run(threads.compact(&world.key, &ask));
+    assert_eq!(compacted.expect("an outcome").outcome.as_str(), "compacted");
+    let shown = || {
+        let request = world.run(threads.request(&world.key)).expect("a request");
+        let all: Vec<&str> = request.messages.iter().map(|m| m.as_str()).collect();
+        all.join("\n")
+    };
+    let durable = "[completed] survey (via general; do NOT delegate again) -> Three valves.";
+    let all = shown();
+    assert!(all.contains(durable), "{all}");
+    assert!(all.contains("- pdf: How to pdf -> /mnt/skills/pdf/SKILL.md"));
+    assert_eq!(all.matches("## Delegated work").count(), 1, "told once");
+    world.run(threads.undo(&world.key)).expect("taken back");
+    assert!(!shown().contains(durable), "the messages are there again");
+    assert!(shown().contains("Three valves."));
+}
+
+#[test]
+fn the_model_reads_back_what_was_folded() {
+    let mut read = reader(30);
+    let script = move |n: usize, asked: &TurnRequest| match n {
+        30 => AgentReply::calls(&[
+            ("q1", "recall", json!({"query": "file 0 line 7"})),
+            ("q2", "recall", json!({"id": "r1-a1"})),
+            ("q3", "recall", json!({})),
+        ]),
+        n if n < 30 => read(n, asked),
+        _ => AgentReply::text("Read back."),
+    };
+    let world = with_files(World::scripted(script), 30);
+    let runs = world.runs("one");
+    let events = world.says(&runs, "r1", "Read them all.");
+    assert_eq!(ended(&events), (RunStatus::Success, None));
+    let lines = world.lines(&runs);
+    let of = |id: &str| {
+        let start = format!("tool #{id}: ");
+        lines.iter().find(|line| line.starts_with(&start)).cloned()
+    };
+    let found = of("q1").expect("an answer");
+    assert!(found.contains("file 0 line 7"), "{found}");
+    let one = of("q2").expect("an answer");
+    assert!(one.contains("file 1 line 59"), "{one}");
+    assert!(!lines.iter().any(|line| line.contains("->read_file#a1 ")));
+    let wrong = "tool #q3: Error: give `query`, `id` or `reference`";
+    assert_eq!(of("q3").as_deref(), Some(wrong));
+}

@@ -129,6 +129,11 @@ fn subagents_run_side_by_side_and_every_end_is_stamped() {
     assert_eq!(threads.len(), 4);
     assert!(!lines.iter().any(|line| line.contains("Please survey")));
     world.model.asked().iter().for_each(assert_valid);
+    world
+        .run(runs.threads().delete(&world.key))
+        .expect("it was there");
+    let left = world.run(runs.threads().list("ann", &ListThreads::default()));
+    assert_eq!(left.expect("a list"), [], "their threads go with it");
     let sub = world
         .model
         .asked()

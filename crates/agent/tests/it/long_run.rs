@@ -69,7 +69,7 @@ fn lead(done: &mut Done, asked: &TurnRequest) -> AgentReply {
         .filter(|(at, _)| *at <= turn)
         .flat_map(|(_, work)| work.iter().copied());
     let is_new = WORK.iter().any(|(at, _)| *at == turn);
-    let missing: Vec<&str> = match is_new || turn % 7 == 0 {
+    let missing: Vec<&str> = match is_new || turn.is_multiple_of(7) {
         true => due.by_ref().filter(|what| !shown.contains(what)).collect(),
         false => Vec::new(),
     };
@@ -98,7 +98,7 @@ fn lead(done: &mut Done, asked: &TurnRequest) -> AgentReply {
             "read_file",
             json!({"path": format!("f{}", turn % 40)}),
         )];
-        if turn % 4 == 0 {
+        if turn.is_multiple_of(4) {
             calls.push((
                 format!("w{turn}"),
                 "write_file",

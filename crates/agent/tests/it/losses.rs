@@ -144,20 +144,37 @@ fn b7_5_without_trimming_one_call_is_given_all_of_it() {
     );
 }
 
+/// One of many sentences, no two alike.
+fn sentence(n: usize) -> String {
+    let syllables = [
+        "ba", "ko", "ri", "mu", "ten", "la", "vos", "gi", "pra", "du", "sel", "no", "fim",
+    ];
+    let mut state = n * 7_919 + 13;
+    let mut word = || {
+        let parts = (0..3).map(|_| {
+            state = (state * 1_103 + 12_345) % 65_537;
+            syllables[state % syllables.len()]
+        });
+        parts.collect::<String>()
+    };
+    let words: Vec<String> = (0..7).map(|_| word()).collect();
+    format!("{} (valve {n}).", words.join(" "))
+}
+
 #[test]
 fn b7_6_a_summary_is_shown_whole_whatever_its_length() {
     for placement in [Placement::Frozen, Placement::Front] {
         let mut world = world(6_000, results(40, 1));
-        let long: String = (0..200)
-            .map(|n| format!("Valve {n} of the boiler was turned a little to the right.\n"))
-            .collect();
+        let long: String = (0..150).map(|n| sentence(n) + "\n").collect();
         assert!(long.len() > 9_000);
         let long = Behaviour::text(long);
         world.summariser = ScriptedChat::new(ScriptedModel::new(long), &world.time);
         world.options.placement = Some(placement);
         world.options.max_context = Some(60_000);
         world.options.max_summary_tokens = Some(6_000);
+        world.max_output = 8_000;
         world.options.prune.mask = Some(false);
+        world.options.fidelity = Some(conspectus::core::policy::Fidelity::Off);
         let runs = world.runs("one");
         let events = world.says(&runs, "r1", "Read them all.");
         assert!(
@@ -165,14 +182,18 @@ fn b7_6_a_summary_is_shown_whole_whatever_its_length() {
             "{:?}",
             compactions(&events)
         );
+        let told = world
+            .run(runs.threads().events(&world.key, 0, 1_000))
+            .expect("events");
+        let failed: Vec<&str> = told
+            .iter()
+            .map(|t| t.event.as_str())
+            .filter(|e| e.contains("model_failed"))
+            .collect();
+        assert!(failed.is_empty(), "{failed:?}");
         let last = request(world.model.asked().last().expect("a call")).join("\n");
-        for n in 0..200 {
-            assert!(
-                last.contains(&format!(
-                    "Valve {n} of the boiler was turned a little to the right."
-                )),
-                "{placement:?} {n}"
-            );
+        for n in 0..150 {
+            assert!(last.contains(&sentence(n)), "{placement:?} {n}: {last}");
         }
     }
 }
