@@ -85,6 +85,15 @@ impl Terms {
         self.0.iter().map(AsRef::as_ref)
     }
 
+    /// The longest of them, which most likely stand in the fewest texts.
+    pub fn longest(&self, count: usize) -> Self {
+        let mut terms = self.0.to_vec();
+        terms.sort_by_key(|term| std::cmp::Reverse(term.len()));
+        terms.truncate(count);
+        terms.sort();
+        Self(terms.into())
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
@@ -295,6 +304,17 @@ mod tests {
         let terms = Terms::of(text);
         assert_eq!(terms.iter().collect::<Vec<_>>(), expect, "{text}");
         assert_eq!(Terms::from_text(&terms.to_text()), terms, "{text}");
+    }
+
+    #[test]
+    fn the_longest_are_kept_in_order() {
+        let asked = Terms::of("read_file src/wire/mod.rs");
+        assert_eq!(
+            asked.longest(2),
+            Terms::from_text("read_file src_wire_mod_rs")
+        );
+        assert_eq!(asked.longest(99), asked);
+        assert_eq!(asked.longest(0), Terms::of(""));
     }
 
     #[test]

@@ -204,9 +204,11 @@ impl<C: Clock> Threads<C> {
         stored: &StoredMessage,
     ) -> Result<Vec<Later>, ThreadsError> {
         const MOST: u32 = 20;
+        // The same call has all its terms; a few that are rare find it without a look at every call of the tool.
+        const RARE: usize = 3;
         let mut later: Vec<Later> = Vec::new();
         for call in asked {
-            let terms = Terms::asked(&format!("{} {}", call.tool, call.arguments));
+            let terms = Terms::asked(&format!("{} {}", call.tool, call.arguments)).longest(RARE);
             for found in self.store().search(key, &terms, MOST).await? {
                 let is_later = found.node > stored.node && !call.is_of(found.node);
                 let Some(position) = outdated.position(found.node).filter(|_| is_later) else {
