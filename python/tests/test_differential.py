@@ -130,15 +130,20 @@ def losses(messages: list[AnyMessage], theirs: Theirs, update: Any, writer: Scri
         found.add("unread by the summariser")
     new = [m for m in gone if m.additional_kwargs.get("lc_source") is None]
     total = theirs.token_counter(messages)
-    if theirs._partial_token_counter(new) < total / 10 or len(new) < len(messages) / 10:
+    gains = [count(new) for count in (theirs.token_counter, theirs._partial_token_counter)]
+    if min(gains) < total / 10 or len(new) < len(messages) / 10:
         found.add("gains little")
+    clauses = theirs._trigger_clauses
+    limits = [clause.get("tokens") or int(4000 * clause.get("fraction", 0)) for clause in clauses]
+    counts = [clause.get("messages") for clause in clauses]
+    if any(n and total - min(gains) >= n for n in limits) or any(n and len(messages) - len(new) >= n for n in counts):
+        found.add("stays over its trigger")
     return found
 
 
-@pytest.mark.parametrize("block", range(6))
-def test_every_difference_follows_from_a_loss(block: int) -> None:
+def test_every_difference_follows_from_a_loss() -> None:
     same = differs = 0
-    for seed in range(block * 100, block * 100 + 100):
+    for seed in range(SEEDS):
         messages, their, theirs, writer = run(Theirs, seed)
         _, _, ours, our_writer = run(Ours, seed)
         is_same = plain(ours) == plain(theirs) and our_writer.prompts == writer.prompts
@@ -149,7 +154,7 @@ def test_every_difference_follows_from_a_loss(block: int) -> None:
             same += 1
         else:
             differs += not is_same
-    assert same > 0 and differs > 0
+    assert same > SEEDS / 30 and differs > SEEDS / 10, (same, differs)
 
 
 @pytest.mark.parametrize("block", range(6))

@@ -8,7 +8,8 @@
 //! When it fires and where it cuts are LangChain's rules. What it loses there is not lost here unless
 //! [`ListRules::is_strict`]: units stay whole, so do the leading system messages and the current request; everything that
 //! goes is read by the summariser, in several calls where it is too much for one, each of which is given the summary so
-//! far; a blank answer replaces nothing; what would gain less than a tenth is not begun.
+//! far; a blank answer replaces nothing; what would gain less than a tenth is not begun, nor, where
+//! what stays reaches the trigger by itself, what would have to be done again next turn.
 
 use std::sync::Arc;
 
@@ -24,6 +25,12 @@ use crate::window::Branch;
 const KEEP_MESSAGES: usize = 20;
 /// A compaction gains at least this share of what fired it.
 const LEAST_GAIN: f64 = 0.1;
+/// Where what stays reaches the trigger by itself, the next turn would fire again: so it waits until there is more to
+/// fold. More of it where the window is known, so long as there is room.
+const GAIN_OVER: f64 = 0.2;
+const GAIN_OVER_IN_WINDOW: f64 = 1.0 / 3.0;
+/// This much of the window is full.
+const FULL: f64 = 0.9;
 
 /// An AND clause: reached when everything it names is reached. Sizes may be fractions: LangChain takes any number.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -198,8 +205,9 @@ pub struct Listed {
     counts: bool,
     phase: Phase,
     total: f64,
-    by_tokens: bool,
-    by_messages: bool,
+    /// The lowest sizes that were reached, of tokens and of messages.
+    by_tokens: Option<f64>,
+    by_messages: Option<f64>,
     branch: Branch,
     leading: Vec<Pos>,
     kept: Vec<Pos>,
@@ -218,8 +226,8 @@ impl Listed {
             counts,
             phase: Phase::Total,
             total: 0.0,
-            by_tokens: false,
-            by_messages: false,
+            by_tokens: None,
+            by_messages: None,
             branch: Branch::default(),
             leading: Vec::new(),
             kept: Vec::new(),
@@ -254,7 +262,8 @@ impl Listed {
             Phase::Search { low, high, .. } => {
                 count(((low + high) / 2..self.messages.len()).collect(), false)
             }
-            Phase::Gain => count(self.new_going().collect(), false),
+            // By the same counter as the total.
+            Phase::Gain => count(self.new_going().collect(), true),
             Phase::Measure => count(job.map(|j| j.messages.clone()).unwrap_or_default(), false),
             Phase::Call => {
                 let job = job.expect("a call is made of a job");
@@ -326,10 +335,10 @@ impl Listed {
                 });
             }
             (Phase::Gain, ListAnswer::Counted(tokens)) => {
-                let enough = |part: f64, of: f64| part > 0.0 && part >= of * LEAST_GAIN;
                 let messages = self.new_going().count() as f64;
-                let pays = (self.by_tokens && enough(tokens, self.total))
-                    || (self.by_messages && enough(messages, self.messages.len() as f64));
+                let all = self.messages.len() as f64;
+                let pays = self.pays(tokens, self.total, self.by_tokens)
+                    || self.pays(messages, all, self.by_messages);
                 match pays {
                     true => self.begin(),
                     false => self.end(ListWhy::TooLittle),
@@ -373,8 +382,12 @@ impl Listed {
     fn is_triggered(&mut self, reported: Option<f64>) -> bool {
         let reached = |clause: &ListClause| self.reaches(clause, reported);
         let fired: Vec<ListClause> = self.rules.trigger.iter().copied().filter(reached).collect();
-        self.by_tokens = fired.iter().any(|c| c.tokens.or(c.fraction).is_some());
-        self.by_messages = fired.iter().any(|c| c.messages.is_some());
+        let lowest = |sizes: &dyn Fn(&ListClause) -> Option<f64>| {
+            fired.iter().filter_map(sizes).reduce(f64::min)
+        };
+        let by_tokens = lowest(&|c| c.tokens.or_else(|| self.share(c.fraction?)));
+        self.by_messages = lowest(&|c| c.messages);
+        self.by_tokens = by_tokens;
         !fired.is_empty()
     }
 
@@ -385,13 +398,6 @@ impl Listed {
 
     fn reaches(&self, clause: &ListClause, reported: Option<f64>) -> bool {
         let met = |limit: f64| self.total >= limit || reported.is_some_and(|told| told >= limit);
-        let share = |share: f64| {
-            let window = self.rules.window?;
-            Some(match (window * share).trunc() {
-                nothing if nothing <= 0.0 => 1.0,
-                tokens => tokens,
-            })
-        };
         let names_something = clause
             .tokens
             .or(clause.messages)
@@ -402,7 +408,28 @@ impl Listed {
                 .messages
                 .is_none_or(|n| self.messages.len() as f64 >= n)
             && clause.tokens.is_none_or(met)
-            && clause.fraction.is_none_or(|f| share(f).is_some_and(met))
+            && clause
+                .fraction
+                .is_none_or(|share| self.share(share).is_some_and(met))
+    }
+
+    /// A share of the window in tokens, at least one.
+    fn share(&self, share: f64) -> Option<f64> {
+        let tokens = (self.rules.window? * share).trunc();
+        Some(if tokens <= 0.0 { 1.0 } else { tokens })
+    }
+
+    /// Whether folding `part` of `all` is worth a call. `limit`: what fired, if this did.
+    fn pays(&self, part: f64, all: f64, limit: Option<f64>) -> bool {
+        let Some(limit) = limit else { return false };
+        let is_still_over = all - part >= limit;
+        let least = match self.rules.window {
+            _ if !is_still_over => LEAST_GAIN,
+            Some(window) if self.total >= window * FULL => LEAST_GAIN,
+            Some(_) => GAIN_OVER_IN_WINDOW,
+            None => GAIN_OVER,
+        };
+        part > 0.0 && part >= all * least
     }
 
     // Counting
@@ -428,7 +455,7 @@ impl Listed {
 
     fn count(&self, messages: &[Pos], is_total: bool) -> f64 {
         let weights = messages.iter().map(|at| self.messages[*at].weight);
-        match is_total {
+        match is_total && messages.len() == self.messages.len() {
             true => self.scaling().total((0, 0), (0, 0)) as f64,
             false => weights.sum::<Weight>() as f64,
         }

@@ -269,7 +269,7 @@ def _thread() -> str | None:
 def _fixed(request: ModelRequest[Any]) -> list[str]:
     """What stands beside the messages."""
     system = request.system_message
-    fixed = [system.text] if system is not None else []
+    fixed: list[str] = [system.text] if system is not None else []
     for offered in request.tools:
         schema = offered if isinstance(offered, dict) else convert_to_openai_tool(offered)
         fixed.append(json.dumps(schema, default=str))
@@ -342,7 +342,8 @@ def _edited(message: BaseMessage, shown: Mapping[str, Any]) -> BaseMessage:
     for name in ("tool_calls", "invalid_tool_calls", "additional_kwargs"):
         if getattr(message, name, None):
             update[name] = shown.get(name, type(getattr(message, name))())
-    return message.model_copy(update=update)
+    edited: BaseMessage = message.model_copy(update=update)
+    return edited
 
 
 @tool("recall")

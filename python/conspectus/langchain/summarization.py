@@ -153,7 +153,7 @@ class SummarizationMiddleware(_LangChains[Any, Any]):
         if trim is None or trim > 0 and trim != _UNSAID_TRIM:
             return trim
         window = None if self.summarizer else self._get_profile_limits(self._summary_chat_model)
-        return _UNKNOWN_CALL if window is None else max(window * 3 // 5, 1)
+        return _UNKNOWN_CALL if window is None else max(window * 3 // 5, _UNSAID_TRIM)
 
     def _is_done(self, machine: ListMachine, ask: tuple[Any, ...], messages: list[AnyMessage]) -> bool:
         match ask:

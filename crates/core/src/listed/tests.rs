@@ -202,6 +202,29 @@ fn what_gains_less_than_a_tenth_is_not_begun() {
 }
 
 #[test]
+fn an_end_that_reaches_the_trigger_by_itself_waits_until_there_is_more_to_fold() {
+    let lines = |n: usize| {
+        let mut lines = vec!["u before"; n];
+        lines.extend(["u go", "a call c1", "t c1 x", "a b", "u now"]);
+        lines
+    };
+    let mut over = rules(ListKeep::Messages(5), false);
+    over.trigger = vec![ListClause {
+        tokens: Some(30.0),
+        ..CLAUSE
+    }];
+    // One or two of six or seven messages of 10 tokens.
+    check(&lines(1), &over, "too_little");
+    check(&lines(2), &over, "| 2 3 4 5 6");
+    over.window = Some(1_000.0);
+    check(&lines(2), &over, "too_little");
+    check(&lines(3), &over, "| 3 4 5 6 7");
+    // No room to wait in.
+    over.window = Some(75.0);
+    check(&lines(2), &over, "| 2 3 4 5 6");
+}
+
+#[test]
 fn clauses_are_and_within_and_or_between() {
     let lines = ["u a", "a b", "u c", "a d"];
     let fires = |trigger: Vec<ListClause>, window| {
