@@ -64,6 +64,20 @@ def reply(rng: random.Random, calls: list[str], provider: str | None) -> AIMessa
     )
 
 
+def calm(rng: random.Random) -> list[AnyMessage]:
+    """A conversation in order that ends with a request."""
+    messages: list[AnyMessage] = []
+    for at in range(rng.randrange(4, 14)):
+        messages.append(HumanMessage(content(rng)))
+        for step in range(rng.choice([0, 0, 1, 2])):
+            calls = [f"call_{at}_{step}_{n}" for n in range(rng.choice([1, 1, 2, 4]))]
+            messages.append(reply(rng, calls, "openai"))
+            messages += [ToolMessage(content(rng), tool_call_id=call) for call in calls]
+        messages.append(reply(rng, [], "openai"))
+    messages.append(HumanMessage("And now: " + text(rng)))
+    return messages
+
+
 def state(rng: random.Random) -> list[AnyMessage]:
     """A conversation: mostly in order, now and then interleaved, orphaned or begun with a system message."""
     provider = rng.choice([None, "openai", "anthropic"])

@@ -15,7 +15,7 @@ from conftest import Scripted, scripted
 from langchain.agents.middleware import SummarizationMiddleware as Theirs
 from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMessage, SystemMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
-from states import state
+from states import calm, state
 
 from conspectus.langchain import SummarizationMiddleware as Ours
 
@@ -44,6 +44,17 @@ def settings(rng: random.Random) -> dict[str, Any]:
     return said
 
 
+def calm_settings(rng: random.Random) -> dict[str, Any]:
+    """At which LangChain's class loses little."""
+    keep = rng.randrange(2, 8)
+    said: dict[str, Any] = {"trigger": ("messages", keep + rng.randrange(2, 6)), "keep": ("messages", keep)}
+    if rng.random() < 0.3:
+        said = {"trigger": ("tokens", 600), "keep": ("tokens", rng.randrange(150, 500))}
+    if rng.random() < 0.3:
+        said["token_counter"] = words
+    return {**said, "trim_tokens_to_summarize": rng.choice([None, 4000])}
+
+
 def words(messages: Any) -> int:
     """A counter that is not additive."""
     return 7 + sum(len(str(message.content).split()) for message in messages)
@@ -65,11 +76,12 @@ def plain(update: Any) -> Any:
 
 def run(which: Any, seed: int, **more: Any) -> tuple[list[AnyMessage], Any, Any, Any]:
     rng = random.Random(seed)
-    messages = state(rng)
+    is_calm = seed >= SEEDS
+    messages = calm(rng) if is_calm else state(rng)
     for at, message in enumerate(messages):
         message.id = f"m{at}"
     writer = model(rng)
-    made = which(writer, **settings(rng), **more)
+    made = which(writer, **(calm_settings(rng) if is_calm else settings(rng)), **more)
     try:
         update = made.before_model({"messages": messages}, None)
     except Exception as error:  # the same error on both sides is the same behaviour
@@ -77,7 +89,7 @@ def run(which: Any, seed: int, **more: Any) -> tuple[list[AnyMessage], Any, Any,
     return messages, made, update, writer
 
 
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", range(8))
 def test_strict_parity_is_langchains_to_the_letter(block: int) -> None:
     fired = 0
     for seed in range(block * 100, block * 100 + 100):
@@ -143,7 +155,7 @@ def losses(messages: list[AnyMessage], theirs: Theirs, update: Any, writer: Scri
 
 def test_every_difference_follows_from_a_loss() -> None:
     same = differs = 0
-    for seed in range(SEEDS):
+    for seed in range(2 * SEEDS):
         messages, their, theirs, writer = run(Theirs, seed)
         _, _, ours, our_writer = run(Ours, seed)
         is_same = plain(ours) == plain(theirs) and our_writer.prompts == writer.prompts
@@ -154,10 +166,10 @@ def test_every_difference_follows_from_a_loss() -> None:
             same += 1
         else:
             differs += not is_same
-    assert same > SEEDS / 30 and differs > SEEDS / 10, (same, differs)
+    assert same > SEEDS / 3 and differs > SEEDS / 10, (same, differs)
 
 
-@pytest.mark.parametrize("block", range(6))
+@pytest.mark.parametrize("block", range(8))
 def test_ours_loses_nothing(block: int) -> None:
     for seed in range(block * 100, block * 100 + 100):
         messages, made, update, writer = run(Ours, seed)
