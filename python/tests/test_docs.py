@@ -34,3 +34,29 @@ def test_the_examples_run(capsys: Any) -> None:
     assert len(blocks) == 4
     assert "compacted" in capsys.readouterr().out
     assert known["talk"].folded and known["made"].summary
+
+
+def test_the_notebook_runs(capsys: Any) -> None:
+    import runpy
+
+    found = runpy.run_path(str(PAGE.parents[1] / "python" / "examples" / "notebook.py"))
+    assert found["seen"].triggered and found["made"].report.outcome == "compacted"
+
+
+def test_what_is_lost_on_the_public_cases(capsys: Any) -> None:
+    import os
+    import runpy
+
+    beside = PAGE.parents[2] / "shared"
+    cases = Path(os.environ.get("CONSPECTUS_SHARED", beside)) / "cases"
+    if not cases.is_dir():
+        print("shared data not found, 1 check left out")
+        return
+    found = runpy.run_path(str(PAGE.parents[1] / "python" / "examples" / "losses.py"))
+    ours = {"lost": 0, "compacted": 0}
+    for _, messages, settings in found["cases"](cases):
+        lost = found["losses"](found["Ours"], list(messages), settings)
+        ours["compacted"] += lost["compacted"]
+        ours["lost"] += lost["results without their call"] + lost["current request removed"]
+        ours["lost"] += lost["messages removed that nobody read"]
+    assert ours["lost"] == 0 and ours["compacted"] > 20
