@@ -84,9 +84,15 @@ def losses(which: type[Theirs], messages: list[AnyMessage], settings: dict[str, 
     read = "\n".join(model.given)
     gone = [m for m in messages if m.id not in ids and m.text.strip()]
     found["messages removed"] = len(gone)
-    found["messages removed that nobody read"] = sum(m.text.strip() not in read for m in gone)
+    found["messages removed that nobody read"] = sum(not is_read(m.text.strip(), read) for m in gone)
     found["canned sentence in place of a summary"] = int(not model.given)
     return found
+
+
+def is_read(text: str, read: str) -> bool:
+    """Whether most of it was given to the model: what is too long for one call is given in parts."""
+    pieces = [text[at : at + 500] for at in range(0, len(text), 500)]
+    return sum(piece in read for piece in pieces) * 10 >= len(pieces) * 9
 
 
 def main() -> None:
