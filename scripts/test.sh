@@ -55,6 +55,9 @@ else
   echo "no shared data beside the project: left out (the examples were tried above)"
 fi
 
+step "the Python package"
+scripts/python-test.sh
+
 step "the picture on the first page"
 if have python3; then
   cargo run --quiet -p conspectus-cli -- plan examples/conversations/openai.json --json |
