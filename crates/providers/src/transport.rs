@@ -2,9 +2,9 @@
 
 use std::error::Error as _;
 
-use conspectus::ModelCall;
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::failure::{ErrorClass, ProviderError};
+use conspectus::{Delta, ModelCall, Turn, TurnRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Url};
 
@@ -17,6 +17,8 @@ use crate::error::BuildError;
 use crate::secret::Secret;
 use crate::stream::Following;
 
+/// What a reply of an agent's model may have where nobody says.
+const MOST_TURN_TOKENS: u64 = 200_000;
 /// No more of an error is read.
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// Values of headers that are shorter are words, not secrets.
@@ -77,8 +79,27 @@ impl Transport {
         let total_ms = self.timeouts.total_ms.min(call.timeout_ms);
         let all = async {
             let body = dialect.body(&call)?;
-            self.exchange(dialect, body, call.max_output_tokens, alive)
-                .await
+            let max = call.max_output_tokens;
+            let draft = self.exchange(dialect, body, max, alive, &|_| {}).await?;
+            draft.end()
+        };
+        within(Limit::from_now(total_ms), all).await?
+    }
+
+    /// One call of an agent's from beginning to end.
+    pub(crate) async fn turn(
+        &self,
+        dialect: &dyn Dialect,
+        request: &TurnRequest,
+        on_delta: &(dyn Fn(Delta) + Send + Sync),
+    ) -> Result<Turn, Failure> {
+        let total_ms = self.timeouts.total_ms.min(request.timeout_ms);
+        let all = async {
+            let body = dialect.turn_body(request)?;
+            let max = request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS);
+            let draft = self.exchange(dialect, body, max, &|| {}, on_delta).await?;
+            let turn = draft.end_turn()?;
+            Ok(turn)
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -89,7 +110,8 @@ impl Transport {
         body: Vec<u8>,
         max_output_tokens: u64,
         alive: &(dyn Fn() + Send + Sync),
-    ) -> Result<Reply, Failure> {
+        on_delta: &(dyn Fn(Delta) + Send + Sync),
+    ) -> Result<Draft, Failure> {
         let first = Limit::from_now(self.timeouts.first_byte_ms);
         let sent = self.client.post(self.url.clone()).body(body).send();
         let response = match within(first, sent).await? {
@@ -111,12 +133,17 @@ impl Transport {
             return Err(self.refused(status, &head, &body));
         }
         let draft = if head.is_events() {
-            let following = Following::new(dialect, self.max_reply_bytes, max_output_tokens);
+            let most = self.max_reply_bytes;
+            let following = Following::new(dialect, most, max_output_tokens, on_delta);
             self.follow(following, &mut pieces).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
-                Ended::Whole => self.read(dialect, &head, &body, max_output_tokens)?,
+                Ended::Whole => {
+                    let mut draft = self.read(dialect, &head, &body, max_output_tokens)?;
+                    draft.news.drain(..).for_each(on_delta);
+                    draft
+                }
                 Ended::Full => {
                     let most = self.max_reply_bytes;
                     return Err(Failure::Unusable {
@@ -127,7 +154,7 @@ impl Transport {
                 Ended::Late(failure) => return Err(failure),
             }
         };
-        draft.end()
+        Ok(draft)
     }
 
     /// Follows a stream until it says that it is done.
@@ -171,7 +198,7 @@ impl Transport {
             // A stream by a server that does not say so.
             Err(Odd::Foreign) if looks_like_events(&text) => {
                 let most = self.max_reply_bytes;
-                let mut following = Following::new(dialect, most, max_output_tokens);
+                let mut following = Following::new(dialect, most, max_output_tokens, &|_| {});
                 following.push(body).map_err(|odd| self.odd(odd))?;
                 following.end().ok_or_else(torn)
             }
