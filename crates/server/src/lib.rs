@@ -27,6 +27,7 @@
 
 mod answer;
 mod app;
+mod frames;
 mod guard;
 mod health;
 mod log;
@@ -39,12 +40,14 @@ mod read;
 mod record;
 mod router;
 mod routes;
+mod runs;
 mod serve;
 mod server;
 mod settings;
 mod shapes;
 mod stop;
 mod tokens;
+mod watch;
 
 pub use log::Log;
 pub use metrics::Metrics;
