@@ -6,6 +6,7 @@ use std::sync::Arc;
 use conspectus_core::policy::{At, ModelProfile, Options, Policy, Preset};
 
 use crate::advice::{Advice, advise};
+use crate::agents::{self, AGENTS, Agents, MEMORY, SKILLS, SUBAGENTS, TOOLS};
 use crate::environment;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
@@ -24,6 +25,7 @@ pub struct Config {
     places: Places,
     models: Vec<Model>,
     server: Server,
+    agents: Agents,
     warnings: Vec<ConfigWarning>,
 }
 
@@ -81,6 +83,11 @@ impl Config {
             config.models = all;
             config.warnings.extend(warnings);
         }
+        let [a, b, c, d, e] =
+            [AGENTS, SUBAGENTS, SKILLS, MEMORY, TOOLS].map(|name| only(&file, entries, name));
+        let (agents, warnings) = agents::read(&file, [a?, b?, c?, d?, e?], config.options.preset)?;
+        config.agents = agents;
+        config.warnings.extend(warnings);
         if let Some(entry) = only(&file, entries, SERVER)? {
             config.server = server::read(&file, entry)?;
         }
@@ -193,6 +200,11 @@ impl Config {
         &self.models
     }
 
+    /// The file's sections about agents.
+    pub fn agents(&self) -> &Agents {
+        &self.agents
+    }
+
     /// The file's section for the HTTP service.
     pub fn server(&self) -> &Server {
         &self.server
@@ -254,6 +266,31 @@ impl Config {
         ConfigError::Option { place, problem }
     }
 
+    /// Checks that agents run on models that there are.
+    fn check_agents(&self) -> Result<(), ConfigError> {
+        let all = self
+            .agents
+            .agents
+            .iter()
+            .chain(&self.agents.subagents.types);
+        for agent in all {
+            if let Some(name) = &agent.model_name
+                && !self.models.is_empty()
+                && self.model(name).is_none()
+            {
+                let option = format!("{AGENTS}: model_name of {}", agent.name);
+                let file = self.places.find(At::option("enabled")).file;
+                let place = Place {
+                    file,
+                    line: None,
+                    option,
+                };
+                return Err(self.no_such_model(place, name));
+            }
+        }
+        Ok(())
+    }
+
     /// What the file gives reason to say. [`Config::resolve`] repeats it.
     pub fn warnings(&self) -> &[ConfigWarning] {
         &self.warnings
@@ -271,6 +308,7 @@ impl Config {
         {
             return Err(self.no_such_model(self.places.find(At::option("model")), name));
         }
+        self.check_agents()?;
         let options = self.options_for(model);
         let resolved = Policy::resolve(&options, model).map_err(|problem| ConfigError::Policy {
             place: self.places.find(problem.at()),
