@@ -103,6 +103,15 @@ Examples:
   conspectus serve --listen 127.0.0.1:0 --store memory
       on a free port, which the first line of the output names; forgotten at the end";
 
+const PROXY_EXAMPLES: &str = "\
+Examples:
+  conspectus proxy --upstream https://api.openai.com
+      then point a client's base URL at http://127.0.0.1:7438/v1; docs/proxy.md has the line for each client
+  conspectus proxy --upstream openai=https://api.openai.com --upstream anthropic=https://api.anthropic.com --log
+      Anthropic's calls go to anthropic, others to openai; a line a request on standard error
+  conspectus proxy --upstream http://127.0.0.1:8000/v1 --observe
+      everything goes through as it came; says what would have been saved";
+
 const COMPLETIONS_EXAMPLES: &str = "\
 Examples:
   conspectus completions bash > ~/.local/share/bash-completion/completions/conspectus
@@ -152,6 +161,9 @@ pub(crate) enum Command {
     /// Keep threads and compact them over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
+    /// Stand between clients and their provider, and compact on the way
+    #[command(after_help = PROXY_EXAMPLES)]
+    Proxy(ProxyArgs),
     /// Check a configuration file, or print one to begin with
     #[command(after_help = CONFIG_EXAMPLES, disable_help_subcommand = true)]
     Config(ConfigArgs),
@@ -197,6 +209,54 @@ pub(crate) struct ServeArgs {
     /// The file with the digests of tokens; needed beyond this machine
     #[arg(long, value_name = "FILE")]
     pub(crate) tokens: Option<PathBuf>,
+}
+
+/// `proxy`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ProxyArgs {
+    /// Where requests go: URL, or NAME=URL, which paths that begin with /NAME mean; may be given again
+    #[arg(long, short, value_name = "URL", required = true)]
+    pub(crate) upstream: Vec<String>,
+
+    /// A YAML file with the section summarization:, else what CONSPECTUS_CONFIG names
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Address and port [default: 127.0.0.1:7438]
+    #[arg(long, value_name = "ADDRESS")]
+    pub(crate) listen: Option<SocketAddr>,
+
+    /// sqlite:PATH, postgres://… or memory [default: a file of the user's own]
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+
+    /// The file with the digests of tokens that clients send as x-conspectus-token; needed beyond this machine
+    #[arg(long, value_name = "FILE")]
+    pub(crate) tokens: Option<PathBuf>,
+
+    /// Have the conversation's own model write summaries, with the client's key [default: an extract]
+    #[arg(long)]
+    pub(crate) summarize: bool,
+
+    /// The same by another model of the same upstream
+    #[arg(long, value_name = "NAME")]
+    pub(crate) summary_model: Option<String>,
+
+    /// Change nothing, and say what would have been done
+    #[arg(long)]
+    pub(crate) observe: bool,
+
+    /// The upstream of this name wants users and assistants to take turns, and ids of nine letters; may be given again
+    #[arg(long, value_name = "NAME")]
+    pub(crate) strict: Vec<String>,
+
+    /// No headers of our own in answers
+    #[arg(long)]
+    pub(crate) no_headers: bool,
+
+    /// A line a request on standard error, without anything of what it holds
+    #[arg(long)]
+    pub(crate) log: bool,
 }
 
 /// `config`.

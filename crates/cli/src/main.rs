@@ -22,6 +22,11 @@ mod latest;
 mod models;
 mod pages;
 mod plan;
+#[cfg(feature = "proxy")]
+mod proxying;
+#[cfg(not(feature = "proxy"))]
+#[path = "proxying_nobody.rs"]
+mod proxying;
 mod read;
 mod report;
 mod round;
@@ -57,6 +62,7 @@ fn main() -> ExitCode {
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
         Command::Serve(args) => serving::run(&args),
+        Command::Proxy(args) => proxying::run(&args),
         Command::Config(args) => check::run(args.what),
         Command::Completions { shell } => pages::completions(shell),
         Command::Man(args) => pages::man(&args),

@@ -1,16 +1,20 @@
-//! The sections about agents: the list `agents:`, and `subagents:`, `skills:`, `memory:` and `tools:`.
+//! The sections about agents: the map `agents:`, and `subagents:`, `skills:`, `memory:` and `tools:`.
+//!
+//! An agent is a name, as `agent_name` of a thread or a request says it. Its entry is a model's name, or a map.
 //!
 //! deer-flow's file has sections of the same names. What it says there and we know is read; its other fields, and its
 //! list `tools:`, belong to it and are passed over.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use conspectus_core::policy::Preset;
 
 use crate::error::{ConfigError, ConfigWarning, Place, Problem};
+use crate::models::Model;
 use crate::reader::below;
 use crate::suggest::nearest;
-use crate::value::{boolean, nullable, text, whole, wrong};
+use crate::value::{boolean, nullable, one_of, text, whole, wrong};
 use crate::yaml::{Entry, Node, Value};
 
 pub(crate) const AGENTS: &str = "agents";
@@ -20,11 +24,10 @@ pub(crate) const MEMORY: &str = "memory";
 pub(crate) const TOOLS: &str = "tools";
 
 /// Every field of an agent that is read.
-pub(crate) const AGENT_FIELDS: [&str; 8] = [
-    "name",
+pub(crate) const AGENT_FIELDS: [&str; 7] = [
     "description",
     "system_prompt",
-    "model_name",
+    "model",
     "tools",
     "max_model_calls",
     "max_tokens",
@@ -43,7 +46,7 @@ pub(crate) const TOOLS_FIELDS: [&str; 4] = [
 /// What the file says about agents. What it leaves open is decided by whoever makes them.
 #[derive(Clone, Debug, Default, PartialEq)]
 #[non_exhaustive]
-pub struct Agents {
+pub struct AgentSections {
     /// Agents that runs can name. One called `lead` is the one of runs that name none.
     pub agents: Vec<Agent>,
     /// Those that an agent can give work to.
@@ -54,6 +57,15 @@ pub struct Agents {
     pub memory: Memory,
     /// What tools may do.
     pub tools: Tools,
+}
+
+impl AgentSections {
+    /// Which model an agent's conversations run on, for agents that say so.
+    pub(crate) fn models(&self) -> BTreeMap<Arc<str>, Arc<str>> {
+        let agents = self.agents.iter();
+        let said = agents.filter_map(|agent| Some((agent.name.clone(), agent.model.clone()?)));
+        said.collect()
+    }
 }
 
 /// A kind of agent.
@@ -67,7 +79,7 @@ pub struct Agent {
     /// What it is told.
     pub system_prompt: Option<Arc<str>>,
     /// The model of the list `models:` that it runs on.
-    pub model_name: Option<Arc<str>>,
+    pub model: Option<Arc<str>>,
     /// Its tools by name; `None`: all that it can have.
     pub tools: Option<Vec<Arc<str>>>,
     /// Model calls of one run.
@@ -126,17 +138,19 @@ pub struct Tools {
 pub(crate) fn read(
     file: &Arc<str>,
     sections: [Option<&Entry>; 5],
+    models: &[Model],
     preset: Preset,
-) -> Result<(Agents, Vec<ConfigWarning>), ConfigError> {
+) -> Result<(AgentSections, Vec<ConfigWarning>), ConfigError> {
     let mut reader = Reader {
         file,
+        models,
         preset,
         warnings: Vec::new(),
     };
     let [agents, subagents, skills, memory, tools] = sections;
-    let read = Agents {
+    let read = AgentSections {
         agents: match agents {
-            Some(entry) => reader.list(entry, AGENTS)?,
+            Some(entry) => reader.all(entry, AGENTS)?,
             None => Vec::new(),
         },
         subagents: reader.subagents(subagents)?,
@@ -149,6 +163,7 @@ pub(crate) fn read(
 
 struct Reader<'a> {
     file: &'a Arc<str>,
+    models: &'a [Model],
     preset: Preset,
     warnings: Vec<ConfigWarning>,
 }
@@ -160,7 +175,7 @@ impl Reader<'_> {
             max_parallel: fields.number(self, "max_parallel", 1)?,
             timeout_ms: fields.number(self, "timeout_ms", 1)?,
             types: match fields.get("types") {
-                Some(entry) => self.list(entry, &format!("{SUBAGENTS}.types"))?,
+                Some(entry) => self.all(entry, &format!("{SUBAGENTS}.types"))?,
                 None => Vec::new(),
             },
         })
@@ -199,38 +214,47 @@ impl Reader<'_> {
         })
     }
 
-    /// A list of agents.
-    fn list(&mut self, list: &Entry, path: &str) -> Result<Vec<Agent>, ConfigError> {
-        let items = match &list.node.value {
+    /// A map of agents.
+    fn all(&mut self, section: &Entry, path: &str) -> Result<Vec<Agent>, ConfigError> {
+        let entries = match &section.node.value {
             Value::Null => return Ok(Vec::new()),
-            Value::List(items) => items,
+            Value::Map(entries) => entries,
             _ => {
-                let problem = wrong(&list.node, "a list of agents, each with a name");
-                return Err(self.fail(list.line, path, problem));
+                let problem = wrong(&section.node, "a map of agents and their models");
+                return Err(self.fail(section.line, path, problem));
             }
         };
-        let mut all: Vec<(Agent, usize)> = Vec::new();
-        for (index, item) in items.iter().enumerate() {
-            let path = format!("{path}[{index}]");
-            let agent = self.agent(item, &path)?;
-            if let Some((_, first)) = all.iter().find(|(known, _)| known.name == agent.name) {
-                let problem = Problem::Twice { first: *first };
-                return Err(self.fail(item.line, &below(&path, "name"), problem));
+        let mut all: Vec<Agent> = Vec::new();
+        for (index, entry) in entries.iter().enumerate() {
+            let name = entry.key.trim();
+            let path = below(path, name);
+            let first = entries[..index].iter().find(|e| e.key.trim() == name);
+            if let Some(first) = first {
+                let problem = Problem::Twice { first: first.line };
+                return Err(self.fail(entry.line, &path, problem));
             }
-            all.push((agent, item.line));
+            all.push(self.agent(name, entry, &path)?);
         }
-        Ok(all.into_iter().map(|(agent, _)| agent).collect())
+        Ok(all)
     }
 
-    fn agent(&mut self, item: &Node, path: &str) -> Result<Agent, ConfigError> {
-        let fields = self.map(item, path, &AGENT_FIELDS, "a map with at least a name")?;
-        let Some(name) = fields.text(self, "name", "an agent's name")? else {
-            let problem = Problem::Found {
-                found: "no name".to_owned(),
-                expected: "what runs and delegations call it".to_owned(),
-            };
-            return Err(self.fail(item.line, &below(path, "name"), problem));
-        };
+    fn agent(&mut self, name: &str, entry: &Entry, path: &str) -> Result<Agent, ConfigError> {
+        let name = Arc::from(name);
+        let of_map = matches!(entry.node.value, Value::Map(_));
+        if !of_map {
+            let model = nullable(&entry.node, |node| self.model(node));
+            let model = model.map_err(|problem| self.fail(entry.node.line, path, problem))?;
+            return Ok(Agent {
+                name,
+                model,
+                ..Agent::default()
+            });
+        }
+        let fields = self.map(&entry.node, path, &AGENT_FIELDS, "a map of options")?;
+        let model = fields.get("model").map(|entry| {
+            let read = self.model(&entry.node);
+            read.map_err(|problem| self.fail(entry.node.line, path, problem))
+        });
         let tools = fields.get("tools").map(|entry| {
             let path = below(path, "tools");
             let Value::List(items) = &entry.node.value else {
@@ -247,11 +271,28 @@ impl Reader<'_> {
             name,
             description: fields.text(self, "description", "what it is for")?,
             system_prompt: fields.text(self, "system_prompt", "what it is told")?,
-            model_name: fields.text(self, "model_name", "a name of the list models:")?,
+            model: model.transpose()?,
             tools: tools.transpose()?,
             max_model_calls: fields.number(self, "max_model_calls", 1)?,
             max_tokens: fields.number(self, "max_tokens", 1)?,
             max_output_tokens: fields.number(self, "max_output_tokens", 1)?,
+        })
+    }
+
+    /// A name of the list `models:`.
+    fn model(&self, node: &Node) -> Result<Arc<str>, Problem> {
+        let name = text(node, "a model's name, or a map with the field model")?;
+        let names: Vec<&str> = self.models.iter().map(|model| &*model.name).collect();
+        let name = name.trim();
+        if names.contains(&name) {
+            return Ok(name.into());
+        }
+        Err(Problem::Found {
+            found: "a model that is not there".to_owned(),
+            expected: match names.as_slice() {
+                [] => "a name of the list models, which is not there".to_owned(),
+                names => format!("a name of the list models: {}", one_of(names)),
+            },
         })
     }
 
@@ -375,21 +416,65 @@ mod tests {
     use crate::config::Config;
 
     const OURS: &str = "summarization: {preset: default}\n";
+    const MODELS: &str = "models:\n  - name: large\n  - name: small\n";
+
+    #[test]
+    fn an_agent_runs_on_its_model() {
+        let file = format!(
+            "{MODELS}agents:\n  scribe: small\n  planner: {{model: large, skills: [tea]}}\n  guest: null\n  other: {{skills: []}}\n"
+        );
+        let config = Config::load("c.yaml", &file).expect("loads");
+        let agents: Vec<_> = config
+            .agents()
+            .iter()
+            .map(|(agent, model)| (&**agent, &**model))
+            .collect();
+        assert_eq!(agents, [("planner", "large"), ("scribe", "small")]);
+        for nothing in ["", "agents:\n", "agents: {}\n"] {
+            let config = Config::load("c.yaml", nothing).expect("loads");
+            assert!(config.agents().is_empty());
+        }
+    }
+
+    #[test]
+    fn a_model_that_is_not_there() {
+        #[track_caller]
+        fn check(agents: &str, expect: &str) {
+            let file = format!("{MODELS}agents: {agents}\n");
+            let error = Config::load("c.yaml", &file).expect_err("is refused");
+            assert_eq!(error.to_string(), format!("c.yaml:4: agents{expect}"));
+        }
+        check(
+            "{scribe: smal}",
+            ".scribe: found a model that is not there, expected a name of the list models: large or small",
+        );
+        check(
+            "{scribe: [small]}",
+            ".scribe: found a list, expected a model's name, or a map with the field model",
+        );
+        check(
+            "{scribe: small, scribe: large}",
+            ".scribe: given twice, first on line 4; remove one",
+        );
+        check(
+            "[scribe]",
+            ": found a list, expected a map of agents and their models",
+        );
+        let alone = Config::load("c.yaml", "agents: {scribe: small}\n").expect_err("is refused");
+        assert!(alone.to_string().contains("which is not there"), "{alone}");
+    }
 
     #[test]
     fn reads_what_is_written() {
-        let file = "agents:\n  - name: lead\n    system_prompt: You mend boilers.\n    model_name: main\n    \
+        let file = "models: [{name: main}]\nagents:\n  lead:\n    system_prompt: You mend boilers.\n    model: main\n    \
                     tools: [read_file, search]\n    max_model_calls: 50\n\
-                    subagents:\n  max_parallel: 2\n  timeout_ms: 60000\n  types:\n    - {name: general, description: Looks things up}\n\
+                    subagents:\n  max_parallel: 2\n  timeout_ms: 60000\n  types:\n    general: {description: Looks things up}\n\
                     skills: {path: skills, container_path: /mnt/skills}\nmemory: {enabled: no}\n\
                     tools: {workspaces: work, max_result_chars: 20_000}\n";
         let config = Config::load("c.yaml", file).expect("loads");
-        let all = config.agents();
+        let all = config.agent_sections();
         let lead = &all.agents[0];
-        assert_eq!(
-            (&*lead.name, lead.model_name.as_deref()),
-            ("lead", Some("main"))
-        );
+        assert_eq!((&*lead.name, lead.model.as_deref()), ("lead", Some("main")));
         assert_eq!(lead.tools.as_deref().map(<[_]>::len), Some(2));
         assert_eq!((lead.max_model_calls, lead.max_tokens), (Some(50), None));
         assert_eq!(
@@ -410,7 +495,7 @@ mod tests {
                     memory: {enabled: true, storage_path: memory.json, debounce_seconds: 30}\nskills: {container_path: /mnt/skills}\n";
         let config = Config::load("c.yaml", file).expect("loads");
         assert_eq!(config.warnings(), []);
-        assert_eq!(config.agents().memory.enabled, Some(true));
+        assert_eq!(config.agent_sections().memory.enabled, Some(true));
     }
 
     #[test]
@@ -422,20 +507,12 @@ mod tests {
             assert_eq!(error.to_string(), expect);
         }
         check(
-            "agents: [{model_name: main}]",
-            "c.yaml:2: agents[0].name: found no name, expected what runs and delegations call it",
+            "agents:\n  a: {modle: main}",
+            "c.yaml:3: agents.a.modle: unknown option, did you mean model?",
         );
         check(
-            "agents:\n  - name: a\n  - name: a",
-            "c.yaml:4: agents[1].name: given twice, first on line 3; remove one",
-        );
-        check(
-            "agents:\n  - name: a\n    model_nam: main",
-            "c.yaml:4: agents[0].model_nam: unknown option, did you mean model_name?",
-        );
-        check(
-            "agents: {a: b}",
-            "c.yaml:2: agents: found a map, expected a list of agents, each with a name",
+            "agents:\n  a: {tools: read_file}",
+            "c.yaml:3: agents.a.tools: found \"read_file\", expected a list of tools by name, [] for none",
         );
         check(
             "skills: {container_path: skills}",

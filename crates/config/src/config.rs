@@ -1,12 +1,13 @@
 //! [`Config`]: a file, the environment and flags over it, and the policy that follows.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
 use conspectus_core::policy::{At, ModelProfile, Options, Policy, Preset};
 
 use crate::advice::{Advice, advise};
-use crate::agents::{self, AGENTS, Agents, MEMORY, SKILLS, SUBAGENTS, TOOLS};
+use crate::agents::{self, AGENTS, AgentSections, MEMORY, SKILLS, SUBAGENTS, TOOLS};
 use crate::environment;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
@@ -24,8 +25,10 @@ pub struct Config {
     options: Options,
     places: Places,
     models: Vec<Model>,
+    agents: AgentSections,
+    /// What of it says models.
+    agent_models: BTreeMap<Arc<str>, Arc<str>>,
     server: Server,
-    agents: Agents,
     warnings: Vec<ConfigWarning>,
 }
 
@@ -83,9 +86,13 @@ impl Config {
             config.models = all;
             config.warnings.extend(warnings);
         }
-        let [a, b, c, d, e] =
+        let found =
             [AGENTS, SUBAGENTS, SKILLS, MEMORY, TOOLS].map(|name| only(&file, entries, name));
-        let (agents, warnings) = agents::read(&file, [a?, b?, c?, d?, e?], config.options.preset)?;
+        let [agents, subagents, skills, memory, tools] = found;
+        let sections = [agents?, subagents?, skills?, memory?, tools?];
+        let (agents, warnings) =
+            agents::read(&file, sections, &config.models, config.options.preset)?;
+        config.agent_models = agents.models();
         config.agents = agents;
         config.warnings.extend(warnings);
         if let Some(entry) = only(&file, entries, SERVER)? {
@@ -200,8 +207,13 @@ impl Config {
         &self.models
     }
 
-    /// The file's sections about agents.
-    pub fn agents(&self) -> &Agents {
+    /// Which model of the list an agent's conversations run on, for agents that say so.
+    pub fn agents(&self) -> &BTreeMap<Arc<str>, Arc<str>> {
+        &self.agent_models
+    }
+
+    /// The file's sections about agents: what they are told, what they can do, what they may use.
+    pub fn agent_sections(&self) -> &AgentSections {
         &self.agents
     }
 
@@ -266,31 +278,6 @@ impl Config {
         ConfigError::Option { place, problem }
     }
 
-    /// Checks that agents run on models that there are.
-    fn check_agents(&self) -> Result<(), ConfigError> {
-        let all = self
-            .agents
-            .agents
-            .iter()
-            .chain(&self.agents.subagents.types);
-        for agent in all {
-            if let Some(name) = &agent.model_name
-                && !self.models.is_empty()
-                && self.model(name).is_none()
-            {
-                let option = format!("{AGENTS}: model_name of {}", agent.name);
-                let file = self.places.find(At::option("enabled")).file;
-                let place = Place {
-                    file,
-                    line: None,
-                    option,
-                };
-                return Err(self.no_such_model(place, name));
-            }
-        }
-        Ok(())
-    }
-
     /// What the file gives reason to say. [`Config::resolve`] repeats it.
     pub fn warnings(&self) -> &[ConfigWarning] {
         &self.warnings
@@ -308,7 +295,6 @@ impl Config {
         {
             return Err(self.no_such_model(self.places.find(At::option("model")), name));
         }
-        self.check_agents()?;
         let options = self.options_for(model);
         let resolved = Policy::resolve(&options, model).map_err(|problem| ConfigError::Policy {
             place: self.places.find(problem.at()),

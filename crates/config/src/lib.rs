@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
-//! a file, our own defaults hold. The list `models:` says which models there are, `agents:`, `subagents:`, `skills:`,
-//! `memory:` and `tools:` what runs on them, `server:` what the HTTP service needs. Other sections of the file
+//! a file, our own defaults hold. The list `models:` says which models there are, `agents:` which of them an agent runs
+//! on, `server:` what the HTTP service needs. Other sections of the file
 //! belong to others and are passed over. See `docs/configuration.md` for every option.
 //!
 //! | to | take |
@@ -25,7 +25,8 @@
 //! | read a file, with variables and flags over it | [`Config::load`], [`Config::with_environment`], [`Config::with_overrides`] |
 //! | get the numbers that decide | [`Config::resolve`], with warnings and who said what in [`ResolvedConfig`] |
 //! | know the models of the file | [`Config::models`], [`Model`] |
-//! | know its agents, their skills and tools | [`Config::agents`], [`Agents`] |
+//! | know which model an agent runs on | [`Config::agents`] |
+//! | know what agents are told, can do and may use | [`Config::agent_sections`], [`AgentSections`] |
 //! | know how the service is to run | [`Config::server`], [`Server`] |
 //! | say what is usually done differently | [`Advice`] |
 //! | give a file to begin with, or its JSON Schema | [`example`](example()), [`schema`](schema()) |
@@ -52,7 +53,7 @@ mod value;
 mod yaml;
 
 pub use advice::{Advice, Symptom, Tip};
-pub use agents::{Agent, Agents, Memory, Skills, Subagents, Tools};
+pub use agents::{Agent, AgentSections, Memory, Skills, Subagents, Tools};
 pub use config::{Config, ResolvedConfig};
 pub use environment::FILE_VARIABLE;
 pub use error::{ConfigError, ConfigWarning, Place, Problem};

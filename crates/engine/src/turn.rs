@@ -199,7 +199,10 @@ fn usage_metadata(usage: &Usage) -> Value {
 /// The models that agents run on, by name. One that could not be made is kept too: using it is a failure, not the end of
 /// the program.
 #[derive(Clone, Default)]
-pub struct AgentModels(BTreeMap<Arc<str>, Result<Arc<dyn AgentModel>, Arc<str>>>);
+pub struct AgentModels(BTreeMap<Arc<str>, Made>);
+
+/// A model, or why there is none.
+type Made = Result<Arc<dyn AgentModel>, Arc<str>>;
 
 impl AgentModels {
     /// None yet.

@@ -9,7 +9,7 @@ use conspectus::wire::json::{Object, string};
 use conspectus::wire::replay::room_for_thinking;
 use conspectus::wire::sse::SseEvent;
 use conspectus::{
-    AgentModel, Boxed, ChatModel, Delta, Format, ModelCall, Prompt, Turn, TurnRequest,
+    About, AgentModel, Boxed, ChatModel, Delta, Format, ModelCall, Prompt, Turn, TurnRequest,
 };
 use serde_json::{Map, Value, json};
 
@@ -67,6 +67,10 @@ impl ChatModel for AnthropicMessages {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         Box::pin(self.transport.call(&self.spelling, call, alive))
+    }
+
+    fn about(&self) -> About {
+        self.transport.about("anthropic", &self.spelling.model)
     }
 
     fn takes(&self) -> Option<Format> {

@@ -7,7 +7,7 @@ use conspectus::wire::json::{Array, Kind, Object, string};
 use conspectus::wire::openai_usage;
 use conspectus::wire::sse::SseEvent;
 use conspectus::{
-    AgentModel, Boxed, ChatModel, Delta, Format, ModelCall, Prompt, Turn, TurnRequest,
+    About, AgentModel, Boxed, ChatModel, Delta, Format, ModelCall, Prompt, Turn, TurnRequest,
 };
 use serde_json::{Map, Value, json};
 
@@ -71,6 +71,10 @@ impl ChatModel for OpenAiChat {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         Box::pin(self.transport.call(&self.spelling, call, alive))
+    }
+
+    fn about(&self) -> About {
+        self.transport.about("openai", &self.spelling.model)
     }
 
     fn takes(&self) -> Option<Format> {

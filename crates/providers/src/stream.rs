@@ -1,6 +1,7 @@
 //! A reply that comes as a stream of events: pure, however the stream is cut.
 
 use conspectus::Delta;
+use conspectus::core::view::Usage;
 use conspectus::wire::sse::SseDecoder;
 
 use crate::dialect::{Dialect, Odd};
@@ -14,6 +15,8 @@ pub(crate) struct Following<'a> {
     dialect: &'a dyn Dialect,
     decoder: SseDecoder,
     draft: Draft,
+    /// What was told of its usage.
+    told: Option<Usage>,
     bytes: usize,
     most_bytes: usize,
     max_output_tokens: u64,
@@ -32,6 +35,7 @@ impl<'a> Following<'a> {
             dialect,
             decoder: SseDecoder::new(MOST_EVENT_BYTES),
             draft: Draft::default(),
+            told: None,
             bytes: 0,
             most_bytes,
             max_output_tokens,
@@ -59,6 +63,15 @@ impl<'a> Following<'a> {
             self.draft.cut();
         }
         Ok(self.draft.is_complete)
+    }
+
+    /// What it was reported to cost, if that is new.
+    pub(crate) fn new_usage(&mut self) -> Option<&Usage> {
+        if self.draft.usage == self.told {
+            return None;
+        }
+        self.told.clone_from(&self.draft.usage);
+        self.told.as_ref()
     }
 
     /// The reply, if the stream may end here. How it ended may be known before its terminator and its figures come.

@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::failure::{ErrorClass, ProviderError};
-use conspectus::{Delta, ModelCall, Turn, TurnRequest};
+use conspectus::{About, Delta, Meter, ModelCall, Turn, TurnRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Url};
 
@@ -23,6 +23,13 @@ const MOST_TURN_TOKENS: u64 = 200_000;
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// Values of headers that are shorter are words, not secrets.
 const LEAST_SECRET: usize = 8;
+
+/// Who hears of a call while it goes on.
+struct Watch<'a> {
+    alive: &'a (dyn Fn() + Send + Sync),
+    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    meter: &'a Meter,
+}
 
 /// A connection to one URL.
 #[derive(Debug)]
@@ -69,6 +76,16 @@ impl Transport {
         })
     }
 
+    /// What telemetry says of it.
+    pub(crate) fn about(&self, provider: &str, model: &str) -> About {
+        About {
+            provider: Some(provider.into()),
+            model: Some(model.into()),
+            host: self.url.host_str().map(Into::into),
+            port: self.url.port_or_known_default(),
+        }
+    }
+
     /// One call from beginning to end.
     pub(crate) async fn call(
         &self,
@@ -80,8 +97,12 @@ impl Transport {
         let all = async {
             let body = dialect.body(&call)?;
             let max = call.max_output_tokens;
-            let draft = self.exchange(dialect, body, max, alive, &|_| {}).await?;
-            draft.end()
+            let watch = Watch {
+                alive,
+                on_delta: &|_| {},
+                meter: &call.meter,
+            };
+            self.exchange(dialect, body, max, watch).await?.end()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -97,9 +118,12 @@ impl Transport {
         let all = async {
             let body = dialect.turn_body(request)?;
             let max = request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS);
-            let draft = self.exchange(dialect, body, max, &|| {}, on_delta).await?;
-            let turn = draft.end_turn()?;
-            Ok(turn)
+            let watch = Watch {
+                alive: &|| {},
+                on_delta,
+                meter: &Meter::default(),
+            };
+            self.exchange(dialect, body, max, watch).await?.end_turn()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -109,8 +133,7 @@ impl Transport {
         dialect: &dyn Dialect,
         body: Vec<u8>,
         max_output_tokens: u64,
-        alive: &(dyn Fn() + Send + Sync),
-        on_delta: &(dyn Fn(Delta) + Send + Sync),
+        watch: Watch<'_>,
     ) -> Result<Draft, Failure> {
         let first = Limit::from_now(self.timeouts.first_byte_ms);
         let sent = self.client.post(self.url.clone()).body(body).send();
@@ -118,14 +141,14 @@ impl Transport {
             Ok(response) => response,
             Err(error) => return Err(self.broke(error)),
         };
-        alive();
+        (watch.alive)();
         let status = response.status().as_u16();
         let head = Head::of(&response);
         let mut pieces = Pieces {
             response,
             limit: first,
             idle_ms: self.timeouts.idle_ms,
-            alive,
+            alive: watch.alive,
         };
         if !(200..300).contains(&status) {
             // What has come of it is enough to tell.
@@ -134,14 +157,14 @@ impl Transport {
         }
         let draft = if head.is_events() {
             let most = self.max_reply_bytes;
-            let following = Following::new(dialect, most, max_output_tokens, on_delta);
-            self.follow(following, &mut pieces).await?
+            let following = Following::new(dialect, most, max_output_tokens, watch.on_delta);
+            self.follow(following, &mut pieces, watch.meter).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
                 Ended::Whole => {
                     let mut draft = self.read(dialect, &head, &body, max_output_tokens)?;
-                    draft.news.drain(..).for_each(on_delta);
+                    draft.news.drain(..).for_each(watch.on_delta);
                     draft
                 }
                 Ended::Full => {
@@ -154,6 +177,9 @@ impl Transport {
                 Ended::Late(failure) => return Err(failure),
             }
         };
+        if let Some(usage) = &draft.usage {
+            watch.meter.report(usage);
+        }
         Ok(draft)
     }
 
@@ -162,12 +188,17 @@ impl Transport {
         &self,
         mut following: Following<'_>,
         pieces: &mut Pieces<'_>,
+        meter: &Meter,
     ) -> Result<Draft, Failure> {
         loop {
             let is_done = match pieces.next().await {
-                Ok(Ok(Some(piece))) => following
-                    .push(piece.as_ref())
-                    .map_err(|odd| self.odd(odd))?,
+                Ok(Ok(Some(piece))) => {
+                    let pushed = following.push(piece.as_ref());
+                    if let Some(usage) = following.new_usage() {
+                        meter.report(usage);
+                    }
+                    pushed.map_err(|odd| self.odd(odd))?
+                }
                 // What is still to come are figures.
                 _ if following.may_end() => true,
                 Ok(Ok(None)) => true,

@@ -13,7 +13,7 @@ use crate::problem::Problem;
 use crate::tokens::Tokens;
 
 /// The tenant that everybody is without tokens.
-const ALONE: &str = "default";
+pub const ALONE: &str = "default";
 
 /// Whose threads a request is about.
 #[derive(Clone, Debug, PartialEq, Eq)]

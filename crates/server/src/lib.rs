@@ -47,10 +47,17 @@ mod settings;
 mod shapes;
 mod stop;
 mod tokens;
+#[cfg(feature = "tracing")]
+mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+mod trace;
 mod watch;
 
+pub use guard::ALONE;
 pub use log::Log;
 pub use metrics::Metrics;
+pub use origin::{Allowed, Asked};
 pub use server::{Server, instance};
 pub use settings::{DEFAULT_LISTEN, Settings, SettingsError};
 pub use tokens::{Tokens, TokensError};

@@ -18,7 +18,8 @@ impl Log {
         Self::new(|_| {})
     }
 
-    pub(crate) fn line(&self, line: &str) {
+    /// Writes a line.
+    pub fn line(&self, line: &str) {
         (self.0)(line);
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 /// Names and origins that are taken.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Allowed {
+pub struct Allowed {
     /// In small letters, without port.
     hosts: Vec<Arc<str>>,
     /// In small letters.
@@ -18,7 +18,7 @@ pub(crate) struct Allowed {
 
 /// What is to be said about the page that asks.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Asked {
+pub enum Asked {
     /// No page, or one of this server.
     Here,
     /// A page that is allowed; it is told so.
@@ -29,7 +29,7 @@ pub(crate) enum Asked {
 
 impl Allowed {
     /// The loopback's names, the address that is listened on, and what the configuration adds.
-    pub(crate) fn new(listen: SocketAddr, hosts: &[Arc<str>], origins: &[Arc<str>]) -> Self {
+    pub fn new(listen: SocketAddr, hosts: &[Arc<str>], origins: &[Arc<str>]) -> Self {
         let mut all: Vec<Arc<str>> = ["localhost", "127.0.0.1", "[::1]"].map(Arc::from).into();
         match listen.ip() {
             ip if ip.is_unspecified() => {}
@@ -46,7 +46,7 @@ impl Allowed {
     }
 
     /// Whether the server goes by this name.
-    pub(crate) fn is_host(&self, host: &str) -> bool {
+    pub fn is_host(&self, host: &str) -> bool {
         let (name, port) = split(host);
         let is_port = port.is_none_or(|port| port.bytes().all(|b| b.is_ascii_digit()));
         let name = name.to_ascii_lowercase();
@@ -55,7 +55,7 @@ impl Allowed {
     }
 
     /// Who asks, where a browser says so. `host` is one that [`Self::is_host`] took.
-    pub(crate) fn asked(&self, origin: Option<&str>, host: &str) -> Asked {
+    pub fn asked(&self, origin: Option<&str>, host: &str) -> Asked {
         let Some(origin) = origin else {
             return Asked::Here;
         };

@@ -36,3 +36,16 @@ pub fn anthropic_usage(usage: &Object<'_>) -> Option<Usage> {
         provider: None,
     })
 }
+
+/// The `usage` object of the Responses API. `input_tokens` includes cached ones.
+pub fn responses_usage(usage: &Object<'_>) -> Option<Usage> {
+    let details = usage.object("input_tokens_details").unwrap_or_default();
+    Some(Usage {
+        input: usage.number("input_tokens")?,
+        output: usage.number("output_tokens").unwrap_or(0),
+        cache_read: details.number("cached_tokens").unwrap_or(0),
+        cache_write: details.number("cache_write_tokens").unwrap_or(0),
+        reported_total: usage.number("total_tokens"),
+        provider: None,
+    })
+}

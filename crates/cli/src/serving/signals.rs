@@ -6,7 +6,7 @@ use crate::fail::{Exit, Fail, io_words};
 
 /// Ends with the first of them. From then on the next ends the program at once.
 #[cfg(unix)]
-pub(super) fn stop() -> Result<impl Future<Output = ()>, Fail> {
+pub(crate) fn stop() -> Result<impl Future<Output = ()>, Fail> {
     use tokio::signal::unix::{SignalKind, signal};
 
     let listen =
@@ -32,7 +32,7 @@ pub(super) fn stop() -> Result<impl Future<Output = ()>, Fail> {
 
 /// Ends with the first of them.
 #[cfg(not(unix))]
-pub(super) fn stop() -> Result<impl Future<Output = ()>, Fail> {
+pub(crate) fn stop() -> Result<impl Future<Output = ()>, Fail> {
     Ok(async {
         let _ = tokio::signal::ctrl_c().await;
     })

@@ -84,6 +84,15 @@ impl Address {
         }
     }
 
+    /// Its file, if it is one.
+    #[cfg(feature = "proxy")]
+    pub(crate) fn file(&self) -> Option<&Path> {
+        match &self.0 {
+            Kind::Sqlite { path, .. } => Some(path),
+            Kind::Memory | Kind::Postgres(_) => None,
+        }
+    }
+
     /// Opens it; a file that is not there is made.
     ///
     /// # Errors

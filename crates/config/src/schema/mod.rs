@@ -39,9 +39,11 @@ pub fn schema() -> String {
     server["description"] = "How conspectus serve runs.".into();
     server["type"] = json!(["object", "null"]);
     let mut agent = map(AGENT_ROWS, false);
-    agent["required"] = json!(["name"]);
+    agent["type"] = json!(["object", "string", "null"]);
+    agent["pattern"] = "\\S".into();
     let mut agents = of(&Kind::Agents);
-    agents["description"] = "Agents that runs can name.".into();
+    agents["description"] =
+        "Agents that runs and threads can name, each with its model or a map.".into();
     let open = |rows, about: &str| {
         let mut section = map(rows, false);
         section["description"] = about.into();
@@ -113,7 +115,10 @@ fn of(kind: &Kind) -> Value {
         Kind::Texts => json!({"type": "array", "items": text}),
         Kind::TextsOrNull => json!({"type": ["array", "null"], "items": text}),
         Kind::BooleanOrNull => json!({"type": ["boolean", "null"]}),
-        Kind::Agents => json!({"type": ["array", "null"], "items": {"$ref": "#/$defs/agent"}}),
+        Kind::Agents => json!({
+            "type": ["object", "null"],
+            "additionalProperties": {"$ref": "#/$defs/agent"},
+        }),
         Kind::Price => json!({"type": "number", "minimum": 0}),
         Kind::Headers => json!({
             "type": ["object", "null"],

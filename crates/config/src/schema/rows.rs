@@ -15,7 +15,7 @@ pub(super) enum Kind {
     Texts,
     TextsOrNull,
     BooleanOrNull,
-    /// A list of agents.
+    /// A map of agents.
     Agents,
     /// Dollars.
     Price,
@@ -403,18 +403,13 @@ pub(super) const SERVER_ROWS: &[Row] = &[
 
 pub(super) const AGENT_ROWS: &[Row] = &[
     (
-        "name",
-        Kind::Text,
-        "What runs and delegations call it; lead is the one of runs that name none.",
-    ),
-    (
         "description",
         Kind::TextOrNull,
         "What it is for, as an agent that gives it work is told.",
     ),
     ("system_prompt", Kind::TextOrNull, "What it is told."),
     (
-        "model_name",
+        "model",
         Kind::TextOrNull,
         "The model of the list models: that it runs on; null: the run's, else the first.",
     ),

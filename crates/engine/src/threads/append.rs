@@ -306,7 +306,7 @@ pub(super) fn terms(new: &[NewMessage], from: u64, texts: &dyn Texts) -> Vec<(No
 }
 
 /// What is known now of the newest reply, if that is stored already.
-fn reported(thread: &Thread, stored: u64) -> Option<(NodeId, Known)> {
+pub(super) fn reported(thread: &Thread, stored: u64) -> Option<(NodeId, Known)> {
     let branch = thread.branch();
     let is_reply = |at: &usize| branch.view(*at).role == Role::Assistant;
     let at = (0..branch.len()).rev().find(is_reply)?;

@@ -163,6 +163,12 @@ fn cut<'a>(
             let node = past.shelf.find(id).ok_or_else(|| nowhere(place))?;
             (newest.row, Some(node))
         }
+        Some(place @ Place::Count(count)) => {
+            let path = past.path(newest.head()).ok_or(ThreadsError::Contended)?;
+            let last = usize::try_from(*count).ok().and_then(|n| n.checked_sub(1));
+            let node = last.and_then(|at| path.get(at)).map(|m| m.node);
+            (newest.row, Some(node.ok_or_else(|| nowhere(place))?))
+        }
     };
     let path = past.path(head).ok_or(ThreadsError::Contended)?;
     let mut chain = Vec::new();

@@ -1,11 +1,12 @@
-//! Messages as they come: LangChain's JSON, and dictionaries with a role, which LangChain takes too.
+//! Messages as they come: LangChain's JSON, dictionaries with a role, which LangChain takes too, and what stands in the
+//! requests of OpenAI's and Anthropic's APIs.
 
 use std::sync::Arc;
 
 use conspectus_core::id::{Handle, Ident, NodeId};
 use conspectus_core::view::{MessageView, Role};
 use conspectus_wire::json::{Object, string, with_members};
-use conspectus_wire::{Document, Format, OpenOptions, ReadError};
+use conspectus_wire::{Document, Format, OpenOptions, ReadError, message_format};
 
 use super::error::ThreadsError;
 use super::json::Json;
@@ -98,16 +99,14 @@ fn format(message: &str) -> Format {
     let Some(object) = Object::of(message) else {
         return Format::LangChain;
     };
-    match object.string("role") {
-        Some(_) if !is_langchain(&object) => match object.value("content") {
-            Some(content)
-                if content.contains("\"tool_result\"") || content.contains("\"tool_use\"") =>
-            {
-                Format::Anthropic
-            }
-            _ => Format::OpenAi,
-        },
-        _ => Format::LangChain,
+    if is_langchain(&object) {
+        return Format::LangChain;
+    }
+    // Lists that clients of a proxy keep hold what their provider takes.
+    match (message_format(message), object.string("role")) {
+        (Some(format @ (Format::Anthropic | Format::Responses)), _) => format,
+        (_, Some(_)) => Format::OpenAi,
+        (_, None) => Format::LangChain,
     }
 }
 

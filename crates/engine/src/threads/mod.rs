@@ -10,6 +10,7 @@
 //! | read a state, and those before it | [`state`](Threads::state), [`history`](Threads::history) |
 //! | show people everything | [`visible`](Threads::visible) |
 //! | know what the model would be sent | [`request`](Threads::request) |
+//! | keep in step with a list that a client keeps | [`mirror`](Threads::mirror) |
 //! | compact, or see what that would do | [`compact`](Threads::compact), [`apply`](Threads::apply) |
 //! | take back, put back, branch off | [`undo`](Threads::undo), [`redo`](Threads::redo), [`branch`](Threads::branch), [`rewind`](Threads::rewind) |
 //! | run on one, as an agent does | [`hold`](Threads::hold), [`before_call`](Threads::before_call), [`compact_under`](Threads::compact_under), [`note`](Threads::note) |
@@ -54,6 +55,7 @@ mod lease;
 mod log;
 mod message;
 mod meta;
+mod mirror;
 mod moves;
 mod note;
 mod open;
@@ -89,6 +91,7 @@ pub use json::Json;
 pub use lease::Held;
 pub use log::LogEntry;
 pub use meta::{LastAttempt, Metadata, Origin};
+pub use mirror::{ClientList, InStep, Mirror, Mirrored};
 pub use moves::{Moved, Place};
 pub use note::{Note, RunMark, RunStatus};
 pub use outdated::{About, Later};
@@ -104,6 +107,7 @@ pub use visible::{Fold, Page, Visible, VisibleMessage};
 use crate::clock::Clock;
 use crate::compactor::Compactor;
 use crate::store::ThreadStore;
+use crate::telemetry::traced;
 use events::Bells;
 
 /// Threads in a store.
@@ -127,7 +131,7 @@ impl<C: Clock> Threads<C> {
         settings: Settings,
     ) -> Self {
         Self {
-            store,
+            store: traced(store),
             compactor,
             settings,
             bells: Arc::default(),

@@ -23,6 +23,8 @@ pub enum Place {
     Message(Arc<str>),
     /// A state by its name.
     Checkpoint(CheckpointId),
+    /// Behind so many messages of the branch.
+    Count(u64),
 }
 
 /// Where a thread stands after a move.
@@ -144,6 +146,15 @@ fn node_at(opened: &Opened, place: &Place) -> Result<Option<NodeId>, ThreadsErro
             Some(node) if opened.thread.history().node(node).is_none() => Err(nowhere(place)),
             head => Ok(head),
         },
+        Place::Count(count) => {
+            let last = usize::try_from(*count).ok().and_then(|n| n.checked_sub(1));
+            let node = last.map(|at| opened.thread.branch().path().get(at).copied());
+            match node {
+                None => Ok(None),
+                Some(Some(node)) => Ok(Some(node)),
+                Some(None) => Err(nowhere(place)),
+            }
+        }
     }
 }
 
@@ -151,5 +162,6 @@ pub(super) fn nowhere(place: &Place) -> ThreadsError {
     match place {
         Place::Message(id) => ThreadsError::NoMessage(id.clone()),
         Place::Checkpoint(at) => ThreadsError::NoCheckpoint(*at),
+        Place::Count(count) => ThreadsError::NoMessage(count.to_string().into()),
     }
 }

@@ -77,6 +77,14 @@ const ROLLOUT_RECORDS: [&str; 5] = [
     "turn_context",
 ];
 
+/// The format of one message by itself, if there is something in it that only that format writes.
+pub fn message_format(json: &str) -> Option<Format> {
+    match of_message(json) {
+        Evidence::Sure(format) => Some(format),
+        Evidence::None | Evidence::Weak(_) => None,
+    }
+}
+
 /// What one message says about its format.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Evidence {

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use conspectus_core::projection::Projection;
 
 pub(crate) use detect::is_bare_meta;
+pub use detect::message_format;
 pub(crate) use read::{file_records, unknown_file};
 pub(crate) use render::{check_handles, is_whole};
 pub(crate) use session::SessionFormat;

@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 
 use conspectus_core::id::{CallId, ReplyId};
-use conspectus_core::view::{MessageView, PartKind, Role, Usage};
+use conspectus_core::view::{MessageView, PartKind, Role};
 
 use crate::conversation::Conversation;
 use crate::error::Fault;
 use crate::json::{Object, Span};
+use crate::usage::responses_usage;
 
 /// Completes a conversation that was read from a request or an answer.
 pub(super) fn conversation(
@@ -44,7 +45,7 @@ pub(super) fn conversation(
             .iter_mut()
             .rfind(|view| view.role == Role::Assistant);
         if let (Some(view), Some(usage)) = (newest, object.object("usage")) {
-            view.usage = self::usage(&usage);
+            view.usage = responses_usage(&usage);
         }
     }
 }
@@ -92,17 +93,4 @@ pub(crate) fn link_local_shells(conversation: &mut Conversation) {
             }
         }
     }
-}
-
-/// `input_tokens` includes cached ones.
-fn usage(usage: &Object<'_>) -> Option<Usage> {
-    let details = usage.object("input_tokens_details").unwrap_or_default();
-    Some(Usage {
-        input: usage.number("input_tokens")?,
-        output: usage.number("output_tokens").unwrap_or(0),
-        cache_read: details.number("cached_tokens").unwrap_or(0),
-        cache_write: details.number("cache_write_tokens").unwrap_or(0),
-        reported_total: usage.number("total_tokens"),
-        provider: None,
-    })
 }

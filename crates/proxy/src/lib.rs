@@ -1,0 +1,42 @@
+//! The drop-in proxy of Conspectus.
+//!
+//! A client's base URL is pointed at it; what it sends goes on to the upstream as it came, and the answer comes back as
+//! it came, chunk for chunk. When a conversation grows towards the window of its model it is compacted on the way, by the
+//! engine's own machines: the messages that go up are then a projection of those that came, the same one with every
+//! request until the next compaction, so that the provider's cache keeps hitting.
+//!
+//! - [`Upstream`]: where requests go, from the configuration only.
+//! - [`Settings`]: what else is said.
+//! - [`Proxy`]: bound to an address, and run.
+//!
+//! Whatever goes wrong in here, the request goes on as it came: a compaction never makes a request fail that would have
+//! succeeded. `docs/proxy.md` says what is done for which client.
+
+mod answer;
+mod api;
+mod asked;
+mod body;
+mod book;
+mod capsule;
+mod figures;
+mod guard;
+mod handle;
+mod headers;
+mod keeper;
+mod list;
+mod note;
+mod own_summary;
+mod proxy;
+mod rewrite;
+mod scan;
+mod sealed;
+mod send;
+mod settings;
+mod tee;
+mod upstream;
+mod way;
+
+pub use book::Room;
+pub use proxy::Proxy;
+pub use settings::{CapsuleKey, DEFAULT_LISTEN, Limits, Settings, SettingsError, Summaries};
+pub use upstream::{NameOf, Upstream, UpstreamError};

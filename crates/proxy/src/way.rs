@@ -1,0 +1,420 @@
+//! What is done with a conversation on its way: nothing, the projection in force, a compaction now or in the background.
+//!
+//! The rules are the engine's; here stands what may be waited for, and that a fault of ours changes nothing: whatever is
+//! done runs in a task of its own, and when that fails, the request goes on as it came.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+
+use conspectus::Moment;
+use conspectus::core::effect::Failure;
+use conspectus::core::id::{Ident, IdentHasher};
+use conspectus::store::ThreadKey;
+use conspectus::threads::InStep;
+use conspectus::wire::json::Object;
+use hyper::HeaderMap;
+use hyper::Response;
+use hyper::body::Bytes;
+
+use crate::answer::{Down, Ended};
+use crate::api::Call;
+use crate::book::Look;
+use crate::handle::App;
+use crate::keeper::About;
+use crate::list::List;
+use crate::note::{Done, Note};
+use crate::own_summary::is_own_summary;
+use crate::rewrite::rewritten;
+use crate::sealed::answer;
+use crate::upstream::Upstream;
+
+/// Who asks for what.
+pub(crate) struct Ask {
+    pub(crate) tenant: Arc<str>,
+    pub(crate) call: Call,
+    pub(crate) upstream: Arc<Upstream>,
+    pub(crate) head: Arc<HeaderMap>,
+    pub(crate) scope: Ident,
+}
+
+/// What was seen of a request.
+pub(crate) enum Seen {
+    /// A conversation.
+    Known(Look, About),
+    /// None that anything can be done about.
+    Unseen(Note),
+}
+
+/// A request that can be sent.
+pub(crate) struct Prepared {
+    /// The body to send; `None`: the one that came.
+    pub(crate) body: Option<Bytes>,
+    pub(crate) note: Note,
+    pub(crate) seen: Option<(Look, About)>,
+    /// Its thread has it all.
+    pub(crate) is_stored: bool,
+}
+
+impl Seen {
+    /// It goes on unread.
+    pub(crate) fn unseen(why: &str) -> Self {
+        Self::Unseen(Note {
+            why: Some(why.to_owned()),
+            ..Note::of(Done::Passed)
+        })
+    }
+}
+
+/// What a conversation is told apart by, beside what is said in it.
+pub(crate) fn scope(
+    call: Call,
+    upstream: &Upstream,
+    credential: Ident,
+    session: Option<Ident>,
+) -> Ident {
+    let mut hash = IdentHasher::new();
+    hash.field(call.list().as_bytes());
+    hash.field(format!("{:?}", call.format()).as_bytes());
+    hash.field(upstream.name.as_bytes());
+    hash.field(&credential.0);
+    if let Some(session) = session {
+        hash.field(&session.0);
+    }
+    hash.finish()
+}
+
+/// Looks at a body.
+pub(crate) fn look(app: &App, ask: Ask, body: &Bytes) -> Seen {
+    let Some(format) = ask.call.format() else {
+        return Seen::unseen("not a conversation");
+    };
+    let mut hash = IdentHasher::new();
+    hash.field(ask.tenant.as_bytes());
+    hash.field(&ask.scope.0);
+    let scope = hash.finish();
+    let found = catch_unwind(AssertUnwindSafe(|| {
+        app.book.look(scope, format, ask.call.list(), body)
+    }));
+    let look = match found {
+        Ok(Some(look)) => look,
+        Ok(None) => return Seen::unseen("the body is not understood"),
+        Err(_) => return Seen::Unseen(Note::failed("a fault while the body was read")),
+    };
+    // The server has the history, or keeps it: what is here is a piece of it.
+    let held = ["previous_response_id", "conversation", "thread"];
+    if held.iter().any(|key| look.list.says(key)) {
+        return Seen::unseen("the upstream holds the conversation");
+    }
+    let Some(model) = look.list.model() else {
+        return Seen::unseen("no model is named");
+    };
+    let about = About {
+        model: model.into(),
+        tenant: ask.tenant,
+        call: ask.call,
+        upstream: ask.upstream,
+        head: ask.head,
+    };
+    Seen::Known(look, about)
+}
+
+/// Decides what is sent.
+pub(crate) async fn prepare(app: &Arc<App>, seen: Seen) -> Prepared {
+    let (look, about) = match seen {
+        Seen::Known(look, about) => (look, about),
+        Seen::Unseen(note) => {
+            return Prepared {
+                body: None,
+                note,
+                seen: None,
+                is_stored: false,
+            };
+        }
+    };
+    let (body, note, is_stored) = match needs_care(app, &look, &about) {
+        true => careful(app, &look, &about).await,
+        false => (None, untouched(app, &look), false),
+    };
+    Prepared {
+        body,
+        note,
+        seen: Some((look, about)),
+        is_stored,
+    }
+}
+
+/// Nothing has to be done; where it is only watched, what would have been is said.
+fn untouched(app: &App, look: &Look) -> Note {
+    let saved = match app.settings.observe {
+        true => look.line.state().would_save,
+        false => 0,
+    };
+    let done = if saved > 0 {
+        Done::Observed
+    } else {
+        Done::Untouched
+    };
+    Note {
+        saved,
+        ..Note::of(done)
+    }
+}
+
+/// Whether the thread must be asked before the request is sent.
+fn needs_care(app: &App, look: &Look, about: &About) -> bool {
+    if app.settings.observe {
+        return false;
+    }
+    let state = look.line.state();
+    if state.is_changed || state.is_busy || state.refusal.is_some() {
+        return true;
+    }
+    let trigger = state.trigger;
+    drop(state);
+    if !about.call.is_turn() {
+        return false;
+    }
+    let trigger = trigger.or_else(|| app.keeper.trigger(about));
+    // The rough count is never so far below the true one.
+    trigger.is_some_and(|trigger| look.tokens.saturating_mul(5) >= trigger.saturating_mul(4))
+}
+
+/// Asks the thread, and compacts it where that is due.
+async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, Note, bool) {
+    let (line, list) = (look.line.clone(), look.list.clone());
+    let (task_app, about) = (app.clone(), about.clone());
+    let work = tokio::spawn(async move {
+        let app = task_app;
+        let (key, mut step) = match app.keeper.in_step(&line, &list, &about).await {
+            Ok(found) => found,
+            Err(why) => return (None, Note::failed(why), false),
+        };
+        let mut done = Done::Applied;
+        let refusal = line.state().refusal.take();
+        let may_compact = about.call.is_turn() && !is_own_summary(&list);
+        if may_compact && (step.is_due || refusal.is_some()) {
+            let before = step.record;
+            let compacted = app
+                .keeper
+                .compact(&key, &about, refusal, moment(&list))
+                .await;
+            if let Err(why) = compacted {
+                return (None, Note::failed(why), true);
+            }
+            step = match app.keeper.in_step(&line, &list, &about).await {
+                Ok((_, step)) => step,
+                Err(why) => return (None, Note::failed(why), true),
+            };
+            if step.record != before {
+                done = Done::Compacted;
+            }
+        } else if may_compact && step.is_soft && app.keeper.asks_models() {
+            background(&app, &line, &key, &about);
+        }
+        let (body, note) = projected(&about, &list, &key, &step, done);
+        (body, note, true)
+    });
+    match tokio::time::timeout(app.settings.limits.wait, work).await {
+        Ok(Ok(done)) => done,
+        Ok(Err(_)) => (None, Note::failed("a fault while it was compacted"), false),
+        Err(_) => (None, Note::failed("the compaction takes too long"), false),
+    }
+}
+
+/// The body as the thread shows it.
+fn projected(
+    about: &About,
+    list: &List,
+    key: &ThreadKey,
+    step: &InStep,
+    done: Done,
+) -> (Option<Bytes>, Note) {
+    let note = |done| Note {
+        thread: Some(key.thread.clone()),
+        ..Note::of(done)
+    };
+    // An earlier state of the conversation, from before what was folded.
+    let is_before = step.frozen > list.len() as u64;
+    if is_before || step.projection.is_untouched() {
+        return (None, note(Done::Untouched));
+    }
+    let messages = usize::try_from(step.messages).unwrap_or(usize::MAX);
+    match rewritten(list, &step.projection, messages, about.upstream.strict) {
+        Ok(body) => {
+            let saved = spared(list, step);
+            let note = Note {
+                saved,
+                ..note(done)
+            };
+            (Some(body.into()), note)
+        }
+        Err(why) => {
+            let thread = Some(key.thread.clone());
+            (
+                None,
+                Note {
+                    thread,
+                    ..Note::failed(why)
+                },
+            )
+        }
+    }
+}
+
+/// The upstream said that the request is too large: compacts, and gives the body to send once more.
+pub(crate) async fn recover(
+    app: &Arc<App>,
+    look: &Look,
+    about: &About,
+    failure: Failure,
+) -> Option<(Bytes, Note)> {
+    let (line, list) = (look.line.clone(), look.list.clone());
+    let (task_app, about) = (app.clone(), about.clone());
+    let work = tokio::spawn(async move {
+        let app = task_app;
+        let (key, step) = app.keeper.in_step(&line, &list, &about).await.ok()?;
+        let before = step.record;
+        let compacting = app
+            .keeper
+            .compact(&key, &about, Some(failure), Moment::Overflow);
+        compacting.await.ok()?;
+        let (key, step) = app.keeper.in_step(&line, &list, &about).await.ok()?;
+        if step.record == before {
+            return None;
+        }
+        let (body, note) = projected(&about, &list, &key, &step, Done::Recovered);
+        Some((body?, note))
+    });
+    let done = tokio::time::timeout(app.settings.limits.wait, work).await;
+    done.ok()?.ok()?
+}
+
+/// The answer is over: what it said is noted, and the thread is brought in step where that has not been done.
+pub(crate) fn after(
+    app: &Arc<App>,
+    look: Look,
+    about: About,
+    ended: Ended,
+    is_fine: bool,
+    is_stored: bool,
+    saved: (u64, u64),
+) {
+    if !about.call.is_turn() {
+        return;
+    }
+    {
+        let mut state = look.line.state();
+        state.savings.requests += 1;
+        if !app.settings.observe {
+            state.savings.tokens += saved.0;
+            state.savings.micros += saved.1;
+        }
+        if let Some(usage) = &ended.heard.usage {
+            state.savings.input += usage.input;
+            state.savings.cache_read += usage.cache_read;
+            if state.count == look.list.len() && !app.settings.observe {
+                state.tokens = state.tokens.max(usage.context());
+                state.usage = Some((look.list.len(), usage.clone()));
+            }
+        }
+        if let Some(refusal) = ended.heard.refusal {
+            state.refusal = Some(refusal);
+        }
+    }
+    let is_new = look.known < look.list.len();
+    if is_stored || !is_fine || !is_new {
+        return;
+    }
+    // When there is too much to do, the next request tells it all again.
+    let Ok(place) = app.beside.clone().try_acquire_owned() else {
+        return;
+    };
+    let app = app.clone();
+    tokio::spawn(async move {
+        let _place = place;
+        let (line, list) = (&look.line, &look.list);
+        let Ok((key, step)) = app.keeper.in_step(line, list, &about).await else {
+            return;
+        };
+        if app.settings.observe {
+            observe(&app, &look, &about, &key, step).await;
+        } else if step.is_soft && !step.is_due && app.keeper.asks_models() {
+            background(&app, line, &key, &about);
+        }
+    });
+}
+
+/// Does what would have been done, where nobody sees it but who asks for it.
+async fn observe(app: &App, look: &Look, about: &About, key: &ThreadKey, step: InStep) {
+    let mut step = step;
+    if step.is_due && !is_own_summary(&look.list) {
+        let moment = moment(&look.list);
+        if app.keeper.compact(key, about, None, moment).await.is_err() {
+            return;
+        }
+        match app.keeper.in_step(&look.line, &look.list, about).await {
+            Ok((_, now)) => step = now,
+            Err(_) => return,
+        }
+    }
+    let saved = spared(&look.list, &step);
+    look.line.state().would_save = match step.record {
+        Some(_) => saved,
+        None => 0,
+    };
+}
+
+/// A summary is made while the conversation goes on; requests that come meanwhile go as they are.
+fn background(app: &Arc<App>, line: &Arc<crate::book::Line>, key: &ThreadKey, about: &About) {
+    if std::mem::replace(&mut line.state().is_busy, true) {
+        return;
+    }
+    let (app, line, key, about) = (app.clone(), line.clone(), key.clone(), about.clone());
+    tokio::spawn(async move {
+        let work = {
+            let app = app.clone();
+            tokio::spawn(async move {
+                app.keeper
+                    .compact(&key, &about, None, Moment::Background)
+                    .await
+            })
+        };
+        let done = work.await;
+        let mut state = line.state();
+        state.is_busy = false;
+        state.is_changed |= matches!(&done, Ok(Ok(compacted)) if compacted.is_change());
+    });
+}
+
+/// When it happens in the conversation.
+fn moment(list: &List) -> Moment {
+    match list.ends_with_request() {
+        true => Moment::PreTurn,
+        false => Moment::MidTurn,
+    }
+}
+
+/// Tokens of the list that are not sent.
+fn spared(list: &List, step: &InStep) -> u64 {
+    let sent = step.size.request.saturating_sub(step.size.fixed);
+    list.tokens().saturating_sub(sent)
+}
+
+/// The answer to a client that asks for a compaction; `None`: the upstream is asked.
+pub(crate) async fn sealed(app: &Arc<App>, ask: &Ask, body: Bytes) -> Option<Response<Down>> {
+    let model = std::str::from_utf8(&body)
+        .ok()
+        .and_then(Object::of)
+        .and_then(|body| Some(Arc::from(&*body.string("model")?)))?;
+    let about = About {
+        model,
+        tenant: ask.tenant.clone(),
+        call: ask.call,
+        upstream: ask.upstream.clone(),
+        head: ask.head.clone(),
+    };
+    let task_app = app.clone();
+    let work = tokio::spawn(async move { answer(&task_app, &about, &body).await });
+    let done = tokio::time::timeout(app.settings.limits.wait, work).await;
+    done.ok()?.ok()?
+}

@@ -1,0 +1,7 @@
+//! The proxy between a client that says anything and an upstream that answers as scripted.
+
+mod capsules;
+mod compaction;
+mod fidelity;
+mod guard;
+mod support;
