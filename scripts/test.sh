@@ -30,6 +30,8 @@ if [ "${1:-}" != quick ]; then
   scripts/sdk-test.sh
   scripts/api-test.sh
   scripts/otel-test.sh
+  step "the proxy, as the SDKs of OpenAI and Anthropic see it"
+  scripts/proxy-sdk-test.sh
   step "many threads, a long one, and a service for some seconds"
   scripts/load.sh short
 fi

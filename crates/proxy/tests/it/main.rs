@@ -2,6 +2,7 @@
 
 mod capsules;
 mod compaction;
+mod corpus;
 mod fidelity;
 mod guard;
 mod support;
