@@ -84,7 +84,8 @@ pub(crate) fn run(args: &ChatArgs) -> Done {
             clock,
             started: 0,
         };
-        chat.talk(args.thread.is_none()).await
+        let warnings = policy.warnings.borrow().clone();
+        chat.talk(args.thread.is_none(), &warnings).await
     });
     // A line that nobody typed is not waited for.
     runtime.shutdown_background();
@@ -120,7 +121,7 @@ enum After {
 }
 
 impl Chat {
-    async fn talk(mut self, is_new: bool) -> Done {
+    async fn talk(mut self, is_new: bool, warnings: &[String]) -> Done {
         let create = CreateThread {
             if_exists: IfExists::DoNothing,
             ..CreateThread::default()
@@ -128,6 +129,9 @@ impl Chat {
         let info = self.threads.create(&self.key, create).await;
         let info = info.map_err(|why| self.trouble(&why))?;
         let mut after = After::Next;
+        if self.is_terminal {
+            warnings.iter().for_each(|warning| ui::warning(warning));
+        }
         if info.messages > 0 && self.is_terminal {
             let title = info.title.as_deref().unwrap_or("no title");
             self.note(&format!(
