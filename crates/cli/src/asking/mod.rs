@@ -105,7 +105,11 @@ fn made(links: impl Iterator<Item = Link>, config: &Config, timeout_ms: u64) -> 
 /// # Errors
 /// A name that leads nowhere; flags without a model that they could be about.
 #[cfg(feature = "threads")]
-pub(crate) fn threaded(config: &Config, args: &SummaryArgs, timeout_ms: u64) -> Result<Listed, Fail> {
+pub(crate) fn threaded(
+    config: &Config,
+    args: &SummaryArgs,
+    timeout_ms: u64,
+) -> Result<Listed, Fail> {
     let asking = Asking::prepare(config, args)?;
     if !config.models().is_empty() {
         return Ok(served(config, timeout_ms));

@@ -6,8 +6,8 @@ use std::process::{Command, Stdio};
 use conspectus_testkit::server::{HttpServer, Step};
 use serde_json::{Value, json};
 
-use crate::scripted::{body, called, is_agent, nothing, refused, said};
 use crate::docs::{check, run_so};
+use crate::scripted::{body, called, is_agent, nothing, refused, said};
 use crate::support::{Place, Ran};
 
 const SUMMARY: &str = "The boiler was looked at step by step; src/part1.rs is about step 1.";
@@ -250,6 +250,11 @@ fn ctrl_c_stops_the_answer_and_then_leaves() {
     let mut answer = String::new();
     out.read_line(&mut answer).expect("a line");
     assert_eq!(answer, "There it is.\n");
+    // Once it listens again, nothing is being written any more.
+    stdin.write_all(b"/nothing\n").expect("it reads");
+    line.clear();
+    err.read_line(&mut line).expect("a line");
+    assert!(line.contains("there is no /nothing"), "{line}");
     interrupt(child.id());
     assert_eq!(child.wait().expect("it ends").code(), Some(130));
     let mut rest = String::new();
