@@ -1,5 +1,6 @@
 //! Runs of agents in a service of its own process: killed in the middle, and on whose models.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use conspectus_testkit::server::{Asked, HttpServer};
@@ -85,14 +86,12 @@ fn a_killed_run_is_seen_and_goes_on_where_it_was() {
 
 /// A model with a long answer to agents, calls first.
 fn wordy(calls: Vec<(&'static str, Value)>) -> HttpServer {
+    let turns = AtomicUsize::new(0);
     HttpServer::start(move |_, asked| {
         if !is_agent(asked) {
             return said(SUMMARY);
         }
-        let done = body(asked)["messages"]
-            .to_string()
-            .matches("\"role\":\"tool\"")
-            .count();
+        let done = turns.fetch_add(1, Ordering::SeqCst);
         let words: Vec<String> = (0..200)
             .map(|word| format!("w{}", done * 97 + word))
             .collect();
@@ -206,14 +205,15 @@ fn a_subagent_compacts_with_the_model_that_it_runs_on() {
     let (broken, own) = (refusing(), wordy(vec![list(), list(), list(), list()]));
     let lead = {
         let tasks = [task("with_own"), task("without")];
+        let (of_lead, of_subagent) = (AtomicUsize::new(0), AtomicUsize::new(0));
         HttpServer::start(move |_, asked| {
             if !is_agent(asked) {
                 return said(SUMMARY);
             }
             let text = body(asked)["messages"].to_string();
-            let done = text.matches("\"role\":\"tool\"").count();
             // The lead gives work away; a subagent on the same model does it.
             if !text.contains("Look into every folder.") || text.contains("Give work away") {
+                let done = of_lead.fetch_add(1, Ordering::SeqCst);
                 return match tasks.get(done) {
                     Some(task) => called("", &format!("t{done}"), "task", task),
                     None => said("All was looked into."),
