@@ -219,6 +219,7 @@ fn a_subagent_compacts_with_the_model_that_it_runs_on() {
                     None => said("All was looked into."),
                 };
             }
+            let done = of_subagent.fetch_add(1, Ordering::SeqCst);
             let words: Vec<String> = (0..200)
                 .map(|word| format!("w{}", done * 97 + word))
                 .collect();
