@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# LangGraph's own clients, from PyPI and npm, against a running service: they read threads, states and history.
+# LangGraph's own clients, from PyPI and npm, against a running service: they read threads, states and history, and run agents.
 # They are installed once into a directory of the user's cache (CONSPECTUS_SDK_CACHE). Says what it leaves out.
 set -euo pipefail
 cd "$(dirname "$0")/.."

@@ -54,4 +54,39 @@ assert.notEqual(copy.thread_id, id);
 assert.deepEqual(await threads.prune([copy.thread_id, "from-js"]), { pruned_count: 2 });
 await threads.delete(id);
 await assert.rejects(threads.get(id), refused(404));
-console.log("@langchain/langgraph-sdk (npm) reads threads, states and history");
+
+// Runs: streamed, stopped to ask, gone on with, joined.
+const say = (content) => ({ messages: [{ type: "human", content }] });
+const { runs } = client;
+const talked = (await threads.create()).thread_id;
+const parts = [];
+let created;
+for await (const part of runs.stream(talked, "agent", {
+  input: say("What was said about the valve?"),
+  streamMode: ["values", "messages-tuple", "updates", "custom"],
+  onRunCreated: (run) => (created = run),
+})) {
+  parts.push(part);
+}
+const names = parts.map((part) => part.event);
+assert.equal(names[0], "metadata");
+assert.ok(!names.includes("error"), names.join());
+assert.equal(created.run_id, parts[0].data.run_id);
+const pieces = parts.filter((part) => part.event === "messages").map((part) => part.data[0]);
+const spoken = pieces.filter((piece) => piece.type === "AIMessageChunk").map((piece) => piece.content);
+assert.match(spoken.join(""), /^Let me look\.It says: /);
+const last = parts.filter((part) => part.event === "values").at(-1).data;
+assert.match(last.messages.at(-1).content, /^It says: /);
+assert.equal((await runs.get(talked, created.run_id)).status, "success");
+const waiting = await runs.wait(talked, "agent", { input: say("Make tea.") });
+assert.equal(waiting.__interrupt__[0].value.question, "Green or black?");
+const answered = await runs.wait(talked, "agent", { command: { resume: "black" } });
+assert.equal(answered.messages.at(-1).content, "It says: black");
+const begun = await runs.create(talked, "agent", { input: say("One more.") });
+const joined = [];
+for await (const part of runs.joinStream(talked, begun.run_id)) joined.push(part.event);
+assert.ok(joined.includes("values"), joined.join());
+const final = await runs.join(talked, begun.run_id);
+assert.equal(final.messages.at(-1).content, "You said: One more.");
+await assert.rejects(runs.cancel(talked, begun.run_id, true), refused(409));
+console.log("@langchain/langgraph-sdk (npm) reads threads, states and history, and runs agents");

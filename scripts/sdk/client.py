@@ -78,6 +78,51 @@ async def run(url):
         assert f"Thread {thread} not found" in str(error), error
 
 
+async def run_agents(url):
+    """Runs: streamed, waited for, joined, stopped to ask and gone on with."""
+    client = get_client(url=url, api_key="unused")
+    thread = (await client.threads.create())["thread_id"]
+    say = lambda text: {"messages": [{"role": "user", "content": text}]}
+    created, parts = [], []
+    modes = ["values", "messages-tuple", "updates", "custom"]
+    async for part in client.runs.stream(
+        thread, "agent", input=say("What was said about the valve?"), stream_mode=modes, on_run_created=created.append
+    ):
+        parts.append(part)
+    names = [part.event for part in parts]
+    assert names[0] == "metadata" and names[-1] == "end" and "error" not in names, names
+    assert created[0]["run_id"] == parts[0].data["run_id"] and created[0]["thread_id"], created
+    chunks = [part.data[0] for part in parts if part.event == "messages"]
+    text = "".join(chunk["content"] for chunk in chunks if chunk["type"] == "AIMessageChunk")
+    assert text.startswith("Let me look.It says: "), text
+    assert any(chunk["type"] == "tool" for chunk in chunks), chunks
+    steps = [name for part in parts if part.event == "updates" for name in part.data]
+    assert steps == ["model", "tools", "model"], steps
+    values = [part.data for part in parts if part.event == "values"][-1]
+    assert values["messages"][-1]["content"].startswith("It says: "), values
+    run = await client.runs.get(thread, created[0]["run_id"])
+    assert run["status"] == "success" and await client.runs.list(thread) == [run], run
+    again = [part async for part in client.runs.join_stream(thread, run["run_id"], stream_mode=modes)]
+    assert [part.event for part in again if part.event != "values"] == [name for name in names if name != "values"], again
+    assert (await client.runs.join(thread, run["run_id"]))["messages"] == values["messages"]
+
+    stopped = await client.runs.wait(thread, "agent", input=say("Make tea."))
+    assert stopped["__interrupt__"][0]["value"]["question"] == "Green or black?", stopped
+    assert (await client.threads.get(thread))["status"] == "interrupted"
+    state = await client.threads.get_state(thread)
+    assert state["next"] == ["tools"] and state["tasks"][0]["interrupts"] == stopped["__interrupt__"], state
+    answered = await client.runs.wait(thread, "agent", command={"resume": "black"})
+    assert answered["messages"][-1]["content"] == "It says: black", answered
+    run = await client.runs.create(thread, "agent", input=say("One more."))
+    await client.runs.join(thread, run["run_id"])
+    try:
+        await client.runs.cancel(thread, run["run_id"], wait=True)
+        raise AssertionError("what is over was stopped")
+    except ConflictError as error:
+        assert "does not run" in str(error), error
+    await client.threads.delete(thread)
+
+
 def run_blocking(url):
     client = get_sync_client(url=url, api_key=None)
     thread = client.threads.create(metadata={})["thread_id"]
@@ -89,5 +134,6 @@ def run_blocking(url):
 
 
 asyncio.run(run(sys.argv[1]))
+asyncio.run(run_agents(sys.argv[1]))
 run_blocking(sys.argv[1])
-print("langgraph-sdk (PyPI) reads threads, states and history")
+print("langgraph-sdk (PyPI) reads threads, states and history, and runs agents")

@@ -95,6 +95,18 @@ Examples:
       what it comes to in numbers; exit code 3 if it cannot work
   conspectus config schema > config.schema.json";
 
+const CHAT_EXAMPLES: &str = "\
+In it, /help lists what can be typed besides messages: /compact, /undo, /redo, /status, /recall and others.
+Ctrl-C stops the answer that is being written; once more, or when nothing is, it leaves.
+
+Examples:
+  conspectus chat --config config.yaml
+      with the models and agents of a file
+  conspectus chat --thread boiler --model qwen3 --base-url http://127.0.0.1:8080/v1
+      a model on this machine; the same thread is gone on with the next time
+  echo \"What was the valve called?\" | conspectus chat --thread boiler
+      one question; the answer on standard output, all else on standard error";
+
 const SERVE_EXAMPLES: &str = "\
 Examples:
   conspectus serve
@@ -158,7 +170,10 @@ pub(crate) enum Command {
         disable_help_subcommand = true
     )]
     Thread(ThreadArgs),
-    /// Keep threads and compact them over HTTP
+    /// Talk to an agent in the terminal; the conversation is kept as a thread
+    #[command(after_help = CHAT_EXAMPLES)]
+    Chat(ChatArgs),
+    /// Keep threads, compact them and run agents on them over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
     /// Stand between clients and their provider, and compact on the way
@@ -189,6 +204,52 @@ pub(crate) struct ManArgs {
     /// Write the pages of all commands into this directory instead
     #[arg(long, short, value_name = "DIR", conflicts_with = "command")]
     pub(crate) out: Option<PathBuf>,
+}
+
+/// `chat`.
+#[derive(Debug, ClapArgs)]
+#[cfg_attr(not(feature = "threads"), expect(dead_code, reason = "nobody answers"))]
+pub(crate) struct ChatArgs {
+    /// The thread to begin or go on with [default: a new one]
+    #[arg(long, value_name = "ID")]
+    pub(crate) thread: Option<String>,
+
+    /// The agent, by its name in the configuration [default: the thread's, else lead]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) agent: Option<String>,
+
+    /// A YAML file, else what CONSPECTUS_CONFIG names
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// sqlite:PATH or postgres://… [default: as serve]
+    #[arg(long, value_name = "STORE")]
+    pub(crate) store: Option<String>,
+
+    /// The model [default: the agent's, else the first of the configuration's list]
+    #[arg(long, value_name = "NAME", help_heading = "Model")]
+    pub(crate) model: Option<String>,
+
+    /// Where it is [default: OPENAI_BASE_URL, ANTHROPIC_BASE_URL, or its own]
+    #[arg(long, value_name = "URL", help_heading = "Model")]
+    pub(crate) base_url: Option<String>,
+
+    /// The API there: openai or anthropic [default: by name; with a URL openai]
+    #[arg(
+        long,
+        value_name = "API",
+        hide_possible_values = true,
+        help_heading = "Model"
+    )]
+    pub(crate) provider: Option<Provider>,
+
+    /// The variable with the key [default: the API's usual one; with a URL none]
+    #[arg(long, value_name = "VARIABLE", help_heading = "Model")]
+    pub(crate) api_key_env: Option<String>,
+
+    /// The model's window in tokens
+    #[arg(long, value_name = "TOKENS", help_heading = "Model")]
+    pub(crate) max_context: Option<u64>,
 }
 
 /// `serve`.

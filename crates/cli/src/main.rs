@@ -4,6 +4,8 @@
 //! What was typed ([`args`]) becomes what is to be done ([`job`]); a command does it and hands back plain
 //! values ([`compact`], [`inspect`], [`plan`]); these are shown ([`show`]) or printed as JSON.
 
+#[cfg(feature = "threads")]
+mod agents;
 mod args;
 mod asked;
 #[cfg(feature = "models")]
@@ -12,6 +14,11 @@ mod asking;
 #[path = "asking_nobody.rs"]
 mod asking;
 mod atomic;
+#[cfg(feature = "threads")]
+mod chat;
+#[cfg(not(feature = "threads"))]
+#[path = "chat_nobody.rs"]
+mod chat;
 mod check;
 mod compact;
 mod fail;
@@ -61,6 +68,7 @@ fn main() -> ExitCode {
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
+        Command::Chat(args) => chat::run(&args),
         Command::Serve(args) => serving::run(&args),
         Command::Proxy(args) => proxying::run(&args),
         Command::Config(args) => check::run(args.what),

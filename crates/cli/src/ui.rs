@@ -127,6 +127,13 @@ pub(crate) fn note(text: &str) {
     say_err(&format!("{text}\n"));
 }
 
+/// A line with colours of ours on standard error.
+#[cfg(feature = "threads")]
+pub(crate) fn note_styled(line: &str) {
+    // There is nowhere left to complain.
+    let _ = writeln!(io::stderr().lock(), "{line}");
+}
+
 /// A warning on standard error.
 pub(crate) fn warning(text: &str) {
     say_err(&format!("warning: {text}\n"));

@@ -7,7 +7,7 @@ use std::sync::Arc;
 use conspectus_core::policy::{At, ModelProfile, Options, Policy, Preset};
 
 use crate::advice::{Advice, advise};
-use crate::agents::{self, AGENTS, Agents};
+use crate::agents::{self, AGENTS, AgentSections, MEMORY, SKILLS, SUBAGENTS, TOOLS};
 use crate::environment;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
@@ -25,7 +25,9 @@ pub struct Config {
     options: Options,
     places: Places,
     models: Vec<Model>,
-    agents: Agents,
+    agents: AgentSections,
+    /// What of it says models.
+    agent_models: BTreeMap<Arc<str>, Arc<str>>,
     server: Server,
     warnings: Vec<ConfigWarning>,
 }
@@ -84,9 +86,15 @@ impl Config {
             config.models = all;
             config.warnings.extend(warnings);
         }
-        if let Some(entry) = only(&file, entries, AGENTS)? {
-            config.agents = agents::read(&file, entry, &config.models)?;
-        }
+        let found =
+            [AGENTS, SUBAGENTS, SKILLS, MEMORY, TOOLS].map(|name| only(&file, entries, name));
+        let [agents, subagents, skills, memory, tools] = found;
+        let sections = [agents?, subagents?, skills?, memory?, tools?];
+        let (agents, warnings) =
+            agents::read(&file, sections, &config.models, config.options.preset)?;
+        config.agent_models = agents.models();
+        config.agents = agents;
+        config.warnings.extend(warnings);
         if let Some(entry) = only(&file, entries, SERVER)? {
             config.server = server::read(&file, entry)?;
         }
@@ -201,6 +209,11 @@ impl Config {
 
     /// Which model of the list an agent's conversations run on, for agents that say so.
     pub fn agents(&self) -> &BTreeMap<Arc<str>, Arc<str>> {
+        &self.agent_models
+    }
+
+    /// The file's sections about agents: what they are told, what they can do, what they may use.
+    pub fn agent_sections(&self) -> &AgentSections {
         &self.agents
     }
 

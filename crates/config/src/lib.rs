@@ -26,6 +26,7 @@
 //! | get the numbers that decide | [`Config::resolve`], with warnings and who said what in [`ResolvedConfig`] |
 //! | know the models of the file | [`Config::models`], [`Model`] |
 //! | know which model an agent runs on | [`Config::agents`] |
+//! | know what agents are told, can do and may use | [`Config::agent_sections`], [`AgentSections`] |
 //! | know how the service is to run | [`Config::server`], [`Server`] |
 //! | say what is usually done differently | [`Advice`] |
 //! | give a file to begin with, or its JSON Schema | [`example`](example()), [`schema`](schema()) |
@@ -52,6 +53,7 @@ mod value;
 mod yaml;
 
 pub use advice::{Advice, Symptom, Tip};
+pub use agents::{Agent, AgentSections, Memory, Skills, Subagents, Tools};
 pub use config::{Config, ResolvedConfig};
 pub use environment::FILE_VARIABLE;
 pub use error::{ConfigError, ConfigWarning, Place, Problem};

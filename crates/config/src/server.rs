@@ -17,7 +17,7 @@ use crate::yaml::{Entry, Node, Value};
 pub(crate) const SERVER: &str = "server";
 
 /// Every option of the section.
-pub(crate) const OPTIONS: [&str; 10] = [
+pub(crate) const OPTIONS: [&str; 11] = [
     "listen",
     "store",
     "tokens",
@@ -28,6 +28,7 @@ pub(crate) const OPTIONS: [&str; 10] = [
     "request_timeout_ms",
     "heartbeat_ms",
     "shutdown_ms",
+    "lease_ms",
 ];
 
 /// What the section says. `None` and empty lists: nothing was said.
@@ -55,6 +56,8 @@ pub struct Server {
     pub heartbeat_ms: Option<u64>,
     /// What compactions under way are given to end when the server stops.
     pub shutdown_ms: Option<u64>,
+    /// For so long a process that was killed holds the threads that it worked on.
+    pub lease_ms: Option<u64>,
 }
 
 /// Reads the section.
@@ -103,6 +106,7 @@ impl Reader<'_> {
             }
             "heartbeat_ms" => server.heartbeat_ms = self.value(entry, |n| whole(n, 1))?,
             "shutdown_ms" => server.shutdown_ms = self.value(entry, |n| whole(n, 0))?,
+            "lease_ms" => server.lease_ms = self.value(entry, |n| whole(n, 1_000))?,
             key => {
                 let suggestion = nearest(key, &OPTIONS).map(str::to_owned);
                 let problem = Problem::Unknown { suggestion };

@@ -1,5 +1,7 @@
 //! LangChain's messages as the APIs take them.
 
+use std::borrow::Cow;
+
 use conspectus::core::effect::Failure;
 use conspectus::threads::Json;
 use conspectus::wire::Target;
@@ -14,7 +16,7 @@ pub(crate) fn openai(messages: &[Json]) -> Result<Value, Failure> {
     let unusable = |why: String| Failure::Unusable {
         message: format!("the messages cannot be written: {why}").into(),
     };
-    let list: Vec<&str> = messages.iter().map(Json::as_str).collect();
+    let list: Vec<Cow<'_, str>> = messages.iter().map(typed).collect();
     let options = OpenOptions {
         format: Some(Format::LangChain),
         lenient: false,
@@ -34,7 +36,7 @@ pub(crate) fn anthropic(messages: &[Json]) -> (String, Value) {
     let mut system: Vec<String> = Vec::new();
     let mut turns: Vec<(&str, Vec<Value>)> = Vec::new();
     for json in messages {
-        let value: Value = serde_json::from_str(json.as_str()).unwrap_or_default();
+        let value: Value = serde_json::from_str(&typed(json)).unwrap_or_default();
         let kind = value["type"].as_str().or_else(|| value["role"].as_str());
         let (role, blocks) = match kind.unwrap_or_default() {
             "system" | "developer" if turns.is_empty() => {
@@ -64,6 +66,48 @@ pub(crate) fn anthropic(messages: &[Json]) -> (String, Value) {
         .into_iter()
         .map(|(role, content)| json!({"role": role, "content": content}));
     (system.join("\n\n"), turns.collect())
+}
+
+/// A message as LangChain writes it. Threads also keep those that say a `role` in its place, with calls as chat completions
+/// have them.
+fn typed(json: &Json) -> Cow<'_, str> {
+    let as_it_is = Cow::Borrowed(json.as_str());
+    let Ok(Value::Object(mut message)) = serde_json::from_str::<Value>(json.as_str()) else {
+        return as_it_is;
+    };
+    if message.contains_key("type") {
+        return as_it_is;
+    }
+    let kind = match message.get("role").and_then(Value::as_str) {
+        Some("user") => "human",
+        Some("assistant") => "ai",
+        Some("developer") => "system",
+        Some("function") => "tool",
+        Some(other) => other,
+        None => return as_it_is,
+    };
+    let kind = json!(kind);
+    message.remove("role");
+    message.insert("type".to_owned(), kind);
+    if message.get("content").is_none_or(Value::is_null) {
+        message.insert("content".to_owned(), json!(""));
+    }
+    if let Some(Value::Array(calls)) = message.get_mut("tool_calls") {
+        for call in calls {
+            let Some(function) = call.get("function") else {
+                continue;
+            };
+            let args = &function["arguments"];
+            let args = args
+                .as_str()
+                .map(|text| serde_json::from_str(text).unwrap_or_default());
+            let args: Value = args.unwrap_or_else(|| function["arguments"].clone());
+            *call = json!({
+                "name": function["name"], "args": object(&args), "id": call["id"], "type": "tool_call",
+            });
+        }
+    }
+    Cow::Owned(Value::Object(message).to_string())
 }
 
 fn said(message: &Value) -> Vec<Value> {
@@ -229,5 +273,30 @@ mod tests {
         let faults = valid::check(Format::OpenAi, body.to_string().as_bytes());
         assert_eq!(faults, [], "{body}");
         assert_eq!(messages[4]["tool_calls"].as_array().map(Vec::len), Some(3));
+    }
+
+    #[test]
+    fn messages_that_say_a_role_stand_beside_those_that_say_a_type() {
+        let messages = [
+            json!({"type": "human", "content": "Hidden."}),
+            json!({"role": "user", "content": "What is it?", "id": "u"}),
+            json!({"role": "assistant", "content": null, "tool_calls": [
+                {"id": "c", "type": "function", "function": {"name": "look", "arguments": "{\"at\": 1}"}},
+            ]}),
+            json!({"role": "tool", "tool_call_id": "c", "content": "A valve."}),
+        ];
+        let messages: Vec<Json> = messages.iter().map(Json::from).collect();
+        let written = openai(&messages).expect("they are messages");
+        let roles: Vec<_> = written
+            .as_array()
+            .expect("a list")
+            .iter()
+            .map(|m| m["role"].clone())
+            .collect();
+        assert_eq!(roles, ["user", "user", "assistant", "tool"]);
+        assert_eq!(written[2]["tool_calls"][0]["function"]["name"], "look");
+        let (_, turns) = anthropic(&messages);
+        assert_eq!(turns[1]["content"][0]["input"], json!({"at": 1}));
+        assert_eq!(turns[2]["content"][0]["tool_use_id"], "c");
     }
 }

@@ -4,6 +4,7 @@ use axum::http::{HeaderValue, StatusCode, header};
 use axum::response::{IntoResponse, Response};
 use conspectus::store::StoreError;
 use conspectus::threads::ThreadsError;
+use conspectus_agent::AgentError;
 use serde::Serialize;
 
 use crate::problem::Problem;
@@ -58,6 +59,22 @@ impl From<ThreadsError> for Problem {
             | ThreadsError::BadCheckpoint(_)
             | ThreadsError::BadExport { .. } => Self::invalid(detail),
             _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "failed", detail),
+        }
+    }
+}
+
+impl From<AgentError> for Problem {
+    fn from(error: AgentError) -> Self {
+        let detail = error.to_string();
+        match error {
+            AgentError::Busy => Self::conflict("run_in_flight", detail),
+            AgentError::NoRun(_) => Self::not_found("run_not_found", detail),
+            AgentError::NoAgent(_) => Self::not_found("agent_not_found", detail),
+            AgentError::Exists(_) => Self::conflict("run_exists", detail),
+            AgentError::NothingToResume => Self::conflict("nothing_to_resume", detail),
+            AgentError::AnswerMissing => Self::conflict("answer_missing", detail),
+            AgentError::Threads(error) => Self::from(error),
+            _ => Self::new(StatusCode::INTERNAL_SERVER_ERROR, "run_failed", detail),
         }
     }
 }

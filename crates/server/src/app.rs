@@ -5,17 +5,22 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use conspectus::Clock;
 use conspectus::threads::Threads;
+use conspectus_agent::Runs;
 
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::origin::Allowed;
 use crate::problem::Problem;
+use crate::runs::Begun;
 use crate::settings::Settings;
 use crate::stop::Stop;
 
 /// One server's state.
 pub(crate) struct App {
     pub(crate) threads: Arc<Threads<Arc<dyn Clock>>>,
+    /// The agents; `None`: this service has none.
+    pub(crate) runs: Option<Runs>,
+    pub(crate) begun: Begun,
     pub(crate) settings: Settings,
     pub(crate) allowed: Allowed,
     pub(crate) metrics: Metrics,
@@ -26,6 +31,17 @@ pub(crate) struct App {
 }
 
 impl App {
+    /// The agents.
+    ///
+    /// # Errors
+    /// When there are none.
+    pub(crate) fn runs(&self) -> Result<&Runs, Problem> {
+        let detail = "this service runs no agents; give its configuration a list models:";
+        self.runs
+            .as_ref()
+            .ok_or_else(|| Problem::conflict("no_agents", detail))
+    }
+
     /// An id for a request that brings none: when the server began, and which one it is.
     pub(crate) fn request_id(&self) -> String {
         let number = self.requests.fetch_add(1, Ordering::Relaxed);

@@ -27,6 +27,7 @@
 
 mod answer;
 mod app;
+mod frames;
 mod guard;
 mod health;
 mod log;
@@ -39,6 +40,7 @@ mod read;
 mod record;
 mod router;
 mod routes;
+mod runs;
 mod serve;
 mod server;
 mod settings;
@@ -50,6 +52,7 @@ mod trace;
 #[cfg(not(feature = "tracing"))]
 #[path = "untraced.rs"]
 mod trace;
+mod watch;
 
 pub use guard::ALONE;
 pub use log::Log;

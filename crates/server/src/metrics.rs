@@ -8,6 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
 use conspectus::telemetry::{Event, Subscriber, Way};
+use conspectus::threads::RunStatus;
 
 /// Upper bounds in seconds.
 const SECONDS: [f64; 11] = [
@@ -26,6 +27,8 @@ pub struct Metrics(Arc<Mutex<Figures>>);
 struct Figures {
     running: u64,
     streams: u64,
+    runs: u64,
+    runs_ended: BTreeMap<&'static str, u64>,
     requests: BTreeMap<(String, &'static str, u16), u64>,
     request_seconds: BTreeMap<String, Histogram>,
     compactions: BTreeMap<Labels, u64>,
@@ -73,6 +76,22 @@ impl Metrics {
     /// A stream of events is read.
     pub(crate) fn stream(&self) -> Held {
         self.held(|figures| &mut figures.streams)
+    }
+
+    /// A run of an agent is under way.
+    pub(crate) fn run(&self) -> Held {
+        self.held(|figures| &mut figures.runs)
+    }
+
+    /// It ended so.
+    pub(crate) fn run_ended(&self, status: RunStatus) {
+        let word = match status {
+            RunStatus::Success => "success",
+            RunStatus::Interrupted => "interrupted",
+            RunStatus::Cancelled => "cancelled",
+            RunStatus::Running | RunStatus::Error => "error",
+        };
+        *self.lock().runs_ended.entry(word).or_default() += 1;
     }
 
     pub(crate) fn request(&self, route: &str, method: &'static str, status: u16, ms: u64) {
@@ -126,6 +145,17 @@ impl Metrics {
             "Streams of events that are read.",
         );
         text.line("", "", figures.streams);
+        text.head(
+            "conspectus_runs_in_flight",
+            "gauge",
+            "Runs of agents under way here.",
+        );
+        text.line("", "", figures.runs);
+        let about = "Runs of agents that were begun or taken up here, by how they ended.";
+        text.head("conspectus_runs_total", "counter", about);
+        for (status, count) in &figures.runs_ended {
+            text.line("", &format!("status=\"{status}\""), count);
+        }
         text.head(
             "conspectus_http_requests_total",
             "counter",

@@ -8,12 +8,14 @@ use std::sync::atomic::AtomicU64;
 
 use conspectus::Clock;
 use conspectus::threads::Threads;
+use conspectus_agent::Runs;
 use tokio::net::TcpListener;
 
 use crate::app::App;
 use crate::log::Log;
 use crate::metrics::Metrics;
 use crate::router::router;
+use crate::runs::Begun;
 use crate::serve::serve;
 use crate::settings::Settings;
 use crate::stop::{Stop, Tasks};
@@ -27,7 +29,7 @@ pub fn instance() -> String {
 pub struct Server {
     listener: TcpListener,
     address: SocketAddr,
-    app: Arc<App>,
+    app: App,
     tasks: Tasks,
 }
 
@@ -50,6 +52,8 @@ impl Server {
             allowed: settings.allowed(address),
             began_ms: threads.now(),
             threads,
+            runs: None,
+            begun: Begun::default(),
             settings,
             metrics,
             log,
@@ -59,9 +63,16 @@ impl Server {
         Ok(Self {
             listener,
             address,
-            app: Arc::new(app),
+            app,
             tasks,
         })
+    }
+
+    /// With agents, which run on the same threads.
+    #[must_use]
+    pub fn with_runs(mut self, runs: Runs) -> Self {
+        self.app.runs = Some(runs);
+        self
     }
 
     /// Where it listens; the port is there even where 0 was asked for.
@@ -72,9 +83,10 @@ impl Server {
     /// Answers until `until` ends. Then no connection is taken any more, streams of events end, and what was begun is
     /// finished; compactions that do not end in time are cancelled, which leaves their threads as they were.
     pub async fn run(self, until: impl Future<Output = ()>) {
-        let router = router(&self.app);
-        let grace = self.app.settings.limits.shutdown;
-        let stop = (self.app.stop.clone(), self.tasks);
+        let app = Arc::new(self.app);
+        let router = router(&app);
+        let grace = app.settings.limits.shutdown;
+        let stop = (app.stop.clone(), self.tasks);
         serve(&self.listener, router, stop, grace, until).await;
     }
 }

@@ -1,5 +1,6 @@
 //! Threads and states as LangGraph's clients read them, with our own members beside theirs.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use conspectus::store::Mark;
@@ -9,6 +10,8 @@ use conspectus::threads::{
 use conspectus::wire::iso_time;
 use serde::Serialize;
 use serde_json::Value;
+
+use crate::runs::{Interrupt, interrupts};
 
 /// A thread. `values` and what follows up to `interrupts` are LangGraph's.
 #[derive(Debug, Serialize)]
@@ -20,7 +23,10 @@ pub(crate) struct Thread {
     status: ThreadStatus,
     /// Its newest state's, where they were asked for.
     values: Option<Values>,
-    interrupts: Nothing,
+    /// By the run that asks.
+    interrupts: BTreeMap<Arc<str>, Vec<Interrupt>>,
+    /// The run that has it, or had it last.
+    run_id: Option<Arc<str>>,
     title: Option<Arc<str>>,
     agent_name: Option<Arc<str>>,
     /// Options of its own over the server's.
@@ -53,14 +59,27 @@ pub(crate) struct Checkpoint {
 #[derive(Debug, Serialize)]
 pub(crate) struct State {
     values: Values,
-    /// No node runs after it.
-    next: [&'static str; 0],
+    /// `tools` where a run waits for an answer to a call.
+    next: Vec<&'static str>,
     checkpoint: Checkpoint,
     parent_checkpoint: Option<Checkpoint>,
     metadata: StateMetadata,
     created_at: String,
-    tasks: [&'static str; 0],
-    interrupts: [&'static str; 0],
+    tasks: Vec<Waiting>,
+    interrupts: Vec<Interrupt>,
+}
+
+/// LangGraph's word for what a run has begun and not ended.
+#[derive(Debug, Serialize)]
+struct Waiting {
+    /// The run.
+    id: Arc<str>,
+    name: &'static str,
+    error: Option<Nothing>,
+    interrupts: Vec<Interrupt>,
+    checkpoint: Option<Nothing>,
+    state: Option<Nothing>,
+    result: Option<Nothing>,
 }
 
 #[derive(Debug, Serialize)]
@@ -75,6 +94,11 @@ struct StateMetadata {
 
 impl Thread {
     pub(crate) fn of(info: ThreadInfo, values: Option<Values>) -> Self {
+        let messages = values.as_ref().map(|values| &*values.messages);
+        let asked = interrupts(info.run.as_ref(), messages.unwrap_or_default());
+        let run_id = info.run.map(|run| run.run_id);
+        let asked = run_id.clone().zip(Some(asked));
+        let asked = asked.filter(|(_, asked)| !asked.is_empty());
         Self {
             thread_id: info.thread_id,
             created_at: iso_time(info.created_ms),
@@ -82,7 +106,8 @@ impl Thread {
             metadata: info.metadata,
             status: info.status,
             values,
-            interrupts: Nothing {},
+            interrupts: asked.into_iter().collect(),
+            run_id,
             title: info.title,
             agent_name: info.agent_name,
             policy: info.policy,
@@ -107,10 +132,28 @@ impl Checkpoint {
 }
 
 impl State {
-    pub(crate) fn of(thread: &Arc<str>, state: ThreadState) -> Self {
+    /// `info`: the thread now. Only its newest state waits for anything.
+    pub(crate) fn of(info: &ThreadInfo, state: ThreadState) -> Self {
+        let thread = &info.thread_id;
+        let is_newest = info.checkpoint_id == Some(state.checkpoint_id);
+        let run = info.run.as_ref().filter(|_| is_newest);
+        let interrupts = interrupts(run, &state.values.messages);
+        let run = run.filter(|_| !interrupts.is_empty());
+        let tasks: Vec<Waiting> = run
+            .map(|run| Waiting {
+                id: run.run_id.clone(),
+                name: "tools",
+                error: None,
+                interrupts: interrupts.clone(),
+                checkpoint: None,
+                state: None,
+                result: None,
+            })
+            .into_iter()
+            .collect();
         Self {
             values: state.values,
-            next: [],
+            next: tasks.iter().map(|task| task.name).collect(),
             checkpoint: Checkpoint::of(thread, state.checkpoint_id),
             parent_checkpoint: state.parent.map(|id| Checkpoint::of(thread, id)),
             metadata: StateMetadata {
@@ -120,8 +163,8 @@ impl State {
                 writes: None,
             },
             created_at: iso_time(state.created_ms),
-            tasks: [],
-            interrupts: [],
+            tasks,
+            interrupts,
         }
     }
 }

@@ -90,6 +90,24 @@ impl Stream {
         (head, Self(stream))
     }
 
+    /// The same with a JSON body that is posted.
+    pub fn post(address: &str, path: &str, body: &Value) -> (Reply, Self) {
+        let body = body.to_string();
+        let headers = [("content-type", "application/json")];
+        let mut stream = open(address, "POST", path, &headers, Some(body.len()));
+        let sent = stream.get_mut().write_all(body.as_bytes());
+        sent.expect("it is read");
+        let head = read_head(&mut stream);
+        (head, Self(stream))
+    }
+
+    /// All events to the end: their names and data.
+    pub fn all(&mut self) -> Vec<(String, Value)> {
+        std::iter::from_fn(|| self.event())
+            .map(|event| parts(&event))
+            .collect()
+    }
+
     /// The next event with its lines, or comment; `None`: it ended.
     #[expect(clippy::should_implement_trait, reason = "it waits, and panics")]
     pub fn next(&mut self) -> Option<String> {
@@ -125,6 +143,15 @@ impl Stream {
             }
         }
     }
+}
+
+/// Name and data of an event.
+pub fn parts(event: &str) -> (String, Value) {
+    let line = |key: &str| event.lines().find_map(|line| line.strip_prefix(key));
+    let name = line("event: ").unwrap_or_default().to_owned();
+    let data = line("data: ").unwrap_or("null");
+    let data = serde_json::from_str(data).unwrap_or_else(|why| panic!("{why}: {event}"));
+    (name, data)
 }
 
 /// Sends the head; a body of this length is to follow.

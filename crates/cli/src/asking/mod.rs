@@ -14,6 +14,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
+#[cfg(feature = "threads")]
+use conspectus::AgentModels;
 use conspectus::core::cost::{Warmth, spent_micros};
 use conspectus::core::policy::{CALL_TIMEOUT_MS, Policy, Strategy};
 use conspectus::core::thread::Size;
@@ -44,13 +46,21 @@ const SPARE: u64 = 5;
 /// How often the terminal is told.
 const TICK: Duration = Duration::from_millis(250);
 
+/// Models as threads and agents know them, by name.
+#[cfg(feature = "threads")]
+pub(crate) struct Listed {
+    /// For summaries.
+    pub(crate) models: Models,
+    /// For agents to run on.
+    pub(crate) agents: AgentModels,
+    /// What is known of each, in order; the first is the one that is taken unless told.
+    pub(crate) listed: Vec<conspectus::threads::RunModel>,
+}
+
 /// The models of the list, for a service: each as conversations may name it, in the list's order. One that could not be
 /// made is a failed call.
 #[cfg(feature = "threads")]
-pub(crate) fn served(
-    config: &Config,
-    timeout_ms: u64,
-) -> (Models, Vec<conspectus::threads::RunModel>) {
+pub(crate) fn served(config: &Config, timeout_ms: u64) -> Listed {
     let environment = Environment::of_process();
     let links = config.models().iter();
     made(
@@ -60,33 +70,34 @@ pub(crate) fn served(
     )
 }
 
-/// Models as threads know them, by name.
 #[cfg(feature = "threads")]
-fn made(
-    links: impl Iterator<Item = Link>,
-    config: &Config,
-    timeout_ms: u64,
-) -> (Models, Vec<conspectus::threads::RunModel>) {
-    let (mut models, mut listed) = (Models::new(), Vec::<conspectus::threads::RunModel>::new());
+fn made(links: impl Iterator<Item = Link>, config: &Config, timeout_ms: u64) -> Listed {
+    let mut made = Listed {
+        models: Models::new(),
+        agents: AgentModels::new(),
+        listed: Vec::new(),
+    };
     for link in links {
-        if listed.iter().any(|model| model.name == link.name) {
+        if made.listed.iter().any(|model| model.name == link.name) {
             continue;
         }
-        let made = link.place.as_ref().map_err(Clone::clone).and_then(|place| {
-            place
-                .make(timeout_ms)
-                .map_err(|why| Arc::<str>::from(why.to_string()))
-        });
-        models = models.with(link.name.clone(), made);
+        let place = link.place.as_ref().map_err(Clone::clone);
+        let why = |why: conspectus_providers::BuildError| Arc::<str>::from(why.to_string());
+        let writer = place
+            .clone()
+            .and_then(|place| place.make(timeout_ms).map_err(why));
+        let agent = place.and_then(|place| place.make_agent(timeout_ms).map_err(why));
+        made.models = made.models.with(link.name.clone(), writer);
+        made.agents = made.agents.with(link.name.clone(), agent);
         let endpoint = link.place.as_ref().map_or("", Place::shown);
-        listed.push(conspectus::threads::RunModel {
+        made.listed.push(conspectus::threads::RunModel {
             name: link.name.clone(),
             route: link.route(config.options()),
             endpoint: endpoint.into(),
             profile: link.profile,
         });
     }
-    (models, listed)
+    made
 }
 
 /// The models of threads: those of the list, and without a list those that flags name.
@@ -98,7 +109,7 @@ pub(crate) fn threaded(
     config: &Config,
     args: &SummaryArgs,
     timeout_ms: u64,
-) -> Result<(Models, Vec<conspectus::threads::RunModel>), Fail> {
+) -> Result<Listed, Fail> {
     let asking = Asking::prepare(config, args)?;
     if !config.models().is_empty() {
         return Ok(served(config, timeout_ms));

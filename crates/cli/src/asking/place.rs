@@ -253,6 +253,27 @@ impl Place {
 
     /// The model. `timeout_ms`: what one call may take.
     pub(super) fn make(&self, timeout_ms: u64) -> Result<Arc<dyn ChatModel>, BuildError> {
+        let endpoint = self.endpoint(timeout_ms);
+        Ok(match self.api {
+            Api::OpenAi => Arc::new(OpenAiChat::new(&endpoint)?),
+            Api::Anthropic => Arc::new(AnthropicMessages::new(&endpoint)?),
+        })
+    }
+
+    /// The same model for an agent to run on.
+    #[cfg(feature = "threads")]
+    pub(super) fn make_agent(
+        &self,
+        timeout_ms: u64,
+    ) -> Result<Arc<dyn conspectus::AgentModel>, BuildError> {
+        let endpoint = self.endpoint(timeout_ms);
+        Ok(match self.api {
+            Api::OpenAi => Arc::new(OpenAiChat::new(&endpoint)?),
+            Api::Anthropic => Arc::new(AnthropicMessages::new(&endpoint)?),
+        })
+    }
+
+    fn endpoint(&self, timeout_ms: u64) -> Endpoint {
         let mut endpoint = Endpoint::new(self.base_url.as_str(), &*self.model);
         endpoint.key = self.key.clone();
         endpoint.headers = self.headers.clone();
@@ -260,10 +281,7 @@ impl Place {
         let timeouts = &mut endpoint.timeouts;
         timeouts.first_byte_ms = timeouts.first_byte_ms.max(timeout_ms);
         timeouts.total_ms = timeouts.total_ms.max(timeout_ms);
-        Ok(match self.api {
-            Api::OpenAi => Arc::new(OpenAiChat::new(&endpoint)?),
-            Api::Anthropic => Arc::new(AnthropicMessages::new(&endpoint)?),
-        })
+        endpoint
     }
 }
 

@@ -14,12 +14,14 @@ use std::sync::Arc;
 use conspectus::telemetry::Telemetry;
 use conspectus::threads::{Settings as ThreadSettings, Threads};
 use conspectus::{Clock, Compactor, Policy};
+use conspectus_agent::Runs;
 use conspectus_config::Config;
 use conspectus_providers::TokioClock;
 use conspectus_server::{Log, Metrics, Server, Settings, Tokens, instance};
 
 use self::otel::Exporting;
 use crate::Done;
+use crate::agents;
 use crate::args::ServeArgs;
 use crate::asking::served;
 use crate::fail::{Exit, Fail, io_words};
@@ -77,21 +79,27 @@ async fn serve(config: &Config, policy: &Policy, args: &ServeArgs, settings: Set
     let store = address(args.store.as_deref(), config.server().store.as_ref())?
         .open()
         .await?;
-    let (models, listed) = served(config, policy.summary.call_timeout_ms);
+    let made = served(config, policy.summary.call_timeout_ms);
+    let runs_agents = !made.listed.is_empty();
     let metrics = Metrics::new();
     let clock: Arc<dyn Clock> = Arc::new(TokioClock::since_1970());
     let telemetry = Telemetry::new().with(metrics.clone());
-    let compactor = Compactor::new(models, clock).with_telemetry(telemetry);
+    let compactor = Compactor::new(made.models, clock).with_telemetry(telemetry);
     let mut with = ThreadSettings::new(instance());
     with.options = config.options().clone();
-    with.models = listed;
+    with.models = made.listed;
     with.agents.clone_from(config.agents());
-    let threads = Threads::new(store, Arc::new(compactor), with);
+    with.lease_ms = config.server().lease_ms.unwrap_or(with.lease_ms);
+    let threads = Arc::new(Threads::new(store, Arc::new(compactor), with));
+    let agents = agents::setup(config, threads.clone(), made.agents)?;
     let listen = settings.listen;
     let exporting = Exporting::begin(log);
     let settings = exporting.settle(settings);
-    let server = Server::bind(settings, Arc::new(threads), metrics, Log::new(log)).await;
-    let server = server.map_err(|why| Fail::about(Exit::Usage, listen, &io_words(&why)))?;
+    let server = Server::bind(settings, threads, metrics, Log::new(log)).await;
+    let mut server = server.map_err(|why| Fail::about(Exit::Usage, listen, &io_words(&why)))?;
+    if runs_agents {
+        server = server.with_runs(Runs::new(agents));
+    }
     ui::write_out(format!("listening on http://{}\n", server.address()).as_bytes())?;
     server.run(signals::stop()?).await;
     exporting.end().await;

@@ -24,7 +24,7 @@ use crate::fail::{Exit, Fail, io_words};
 use crate::job::PolicyJob;
 
 /// The tenant that everybody is where a service has no tokens.
-const ALONE: &str = "default";
+pub(crate) const ALONE: &str = "default";
 
 /// A store with its threads.
 pub(super) struct Embedded {
@@ -175,13 +175,13 @@ impl Place for Embedded {
 }
 
 /// A name that no other process on the store has: leases are held under it.
-fn instance() -> String {
+pub(crate) fn instance() -> String {
     use conspectus::Clock as _;
     let now = TokioClock::since_1970().now();
     format!("cli-{}-{now}", std::process::id())
 }
 
-fn value(answer: &impl Serialize) -> Value {
+pub(crate) fn value(answer: &impl Serialize) -> Value {
     serde_json::to_value(answer).expect("answers are trees of JSON values")
 }
 
@@ -205,7 +205,7 @@ fn thread_json(info: &ThreadInfo) -> Value {
 }
 
 /// As the service says it; what it answers with a problem has its outcome here.
-fn compacted_json(compacted: Compacted, is_preview: bool) -> Value {
+pub(crate) fn compacted_json(compacted: Compacted, is_preview: bool) -> Value {
     let is_change = compacted.is_change() && !is_preview;
     let reason = match compacted.outcome {
         Outcome::Compacted | Outcome::Pruned if is_preview => Some("dry_run"),

@@ -5,11 +5,11 @@
 
 mod bring;
 mod compacting;
-mod embedded;
+pub(crate) mod embedded;
 mod glimpse;
-mod place;
+pub(crate) mod place;
 mod remote;
-mod show;
+pub(crate) mod show;
 pub(crate) mod store;
 mod transfer;
 mod trouble;
@@ -225,8 +225,11 @@ pub(crate) fn recall(args: &RecallArgs) -> Done {
 }
 
 fn runs(policy: &job::PolicyJob, summary: &SummaryArgs) -> Result<Runs, Fail> {
-    let (models, listed) = asking::threaded(policy.config(), summary, policy.call_timeout_ms())?;
-    Ok(Runs { models, listed })
+    let made = asking::threaded(policy.config(), summary, policy.call_timeout_ms())?;
+    Ok(Runs {
+        models: made.models,
+        listed: made.listed,
+    })
 }
 
 /// A place that has threads.

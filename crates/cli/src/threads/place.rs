@@ -107,7 +107,7 @@ pub(super) fn open(
 ///
 /// # Errors
 /// When no thread can have it.
-pub(super) fn checked(id: &str) -> Result<Arc<str>, Fail> {
+pub(crate) fn checked(id: &str) -> Result<Arc<str>, Fail> {
     const MAX: usize = 64;
     let is_id = |b: u8| b.is_ascii_alphanumeric() || b == b'_' || b == b'-';
     if (1..=MAX).contains(&id.len()) && id.bytes().all(is_id) {

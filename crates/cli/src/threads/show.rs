@@ -87,7 +87,7 @@ pub(super) fn thread(answer: &Value, what: &str, place: &str, style: Style) -> S
 }
 
 /// Where a thread stands.
-pub(super) fn status(answer: &Value, style: Style) -> String {
+pub(crate) fn status(answer: &Value, style: Style) -> String {
     let (size, window) = (&answer["size"], &answer["window"]);
     let (tokens, limit) = (uint(size, "tokens"), uint(window, "input_limit"));
     let model = match word(answer, "model") {
@@ -213,7 +213,7 @@ fn fold_line(fold: &Value, style: Style) -> String {
 }
 
 /// What a compaction came to.
-pub(super) fn compacted(answer: &Value, place: &str, style: Style) -> String {
+pub(crate) fn compacted(answer: &Value, place: &str, style: Style) -> String {
     let id = plain(word(answer, "thread_id"));
     let is_preview = answer["preview"].is_string();
     let outcome = match word(answer, "outcome") {
@@ -378,7 +378,7 @@ fn dollars(micros: u64) -> String {
 }
 
 /// What was found.
-pub(super) fn recalled(answer: &Value, thread: &str, is_full: bool, style: Style) -> String {
+pub(crate) fn recalled(answer: &Value, thread: &str, is_full: bool, style: Style) -> String {
     let found = all(answer, "messages");
     if found.is_empty() {
         return format!("nothing found in {}\n", plain(thread));

@@ -63,7 +63,7 @@ pub(crate) fn address(flag: Option<&str>, said: Option<&Secret>) -> Result<Addre
 
 impl Address {
     /// Its name for people.
-    pub(super) fn name(&self) -> String {
+    pub(crate) fn name(&self) -> String {
         match &self.0 {
             Kind::Memory => "memory".to_owned(),
             Kind::Sqlite { path, .. } => format!("sqlite:{}", path.display()),
@@ -72,7 +72,7 @@ impl Address {
     }
 
     /// Whether it is gone when the program ends.
-    pub(super) fn is_memory(&self) -> bool {
+    pub(crate) fn is_memory(&self) -> bool {
         matches!(self.0, Kind::Memory)
     }
 

@@ -37,6 +37,21 @@ pub(crate) fn check(document: &str, again: impl FnOnce(&str) -> String) {
 
 /// The document with every run of the blocks that begin with `open` made again, in a directory with the examples.
 pub(crate) fn run_again(text: &str, open: &str, steady: impl Fn(&str) -> String) -> String {
+    run_so(text, open, steady, |place, command| {
+        let mut words = command.split_whitespace();
+        assert_eq!(words.next(), Some("conspectus"));
+        let words: Vec<&str> = words.collect();
+        place.run(&words)
+    })
+}
+
+/// The same, with another way to run a command.
+pub(crate) fn run_so(
+    text: &str,
+    open: &str,
+    steady: impl Fn(&str) -> String,
+    run: impl Fn(&Place, &str) -> Ran,
+) -> String {
     let place = Place::with(&EXAMPLES.map(|(name, _)| name));
     let mut out = String::new();
     let mut rest = text;
@@ -46,10 +61,7 @@ pub(crate) fn run_again(text: &str, open: &str, steady: impl Fn(&str) -> String)
         out.extend([before, open]);
         for command in block.lines().filter_map(|line| line.strip_prefix("$ ")) {
             out.push_str(&format!("$ {command}\n"));
-            let mut words = command.split_whitespace();
-            assert_eq!(words.next(), Some("conspectus"));
-            let words: Vec<&str> = words.collect();
-            let ran: Ran = place.run(&words);
+            let ran: Ran = run(&place, command);
             out.push_str(&steady(&ran.out));
             out.push_str(&ran.err);
             if ran.code != 0 {

@@ -3,6 +3,8 @@
 #[cfg(feature = "models")]
 mod asking;
 mod bad_input;
+#[cfg(feature = "threads")]
+mod chat;
 mod check;
 mod compact;
 mod config;
@@ -19,6 +21,8 @@ mod outputs;
 mod pages;
 mod plan;
 mod redact;
+#[cfg(feature = "threads")]
+mod scripted;
 #[cfg(feature = "serve")]
 mod serve;
 mod support;

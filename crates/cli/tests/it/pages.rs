@@ -32,12 +32,13 @@ fn pages_for_man() {
     assert!(page(&["config", "check"]).contains("conspectus config check"));
     place.run(&["man", "compcat"]).failed(
         2,
-        "error: compcat: no such command; there are compact, inspect, plan, recall, thread, serve, config, completions, man\n",
+        "error: compcat: no such command; there are compact, inspect, plan, recall, thread, chat, serve, config, completions, man\n",
     );
     place.run(&["man", "--out", "pages/man1"]).done();
     assert_eq!(
         place.files(),
         [
+            "pages/man1/conspectus-chat.1",
             "pages/man1/conspectus-compact.1",
             "pages/man1/conspectus-completions.1",
             "pages/man1/conspectus-config-check.1",

@@ -13,6 +13,7 @@ fn commands_on_threads_say_how_to_build_them() {
             .failed(2, &format!("error: {what}: {BUILD}\n"));
     };
     check(&["thread", "ls"], "thread");
+    check(&["chat"], "chat");
     check(&["compact", "--thread", "tea"], "--thread");
     check(&["recall", "--thread", "tea", "words"], "recall");
     assert!(place.files().is_empty());

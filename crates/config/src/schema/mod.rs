@@ -12,11 +12,14 @@ mod validate;
 
 use serde_json::{Map, Value, json};
 
-use crate::agents::AGENTS;
+use crate::agents::{AGENTS, MEMORY, SKILLS, SUBAGENTS, TOOLS};
 use crate::models::MODELS;
 use crate::place::SECTION;
 use crate::server::SERVER;
-use rows::{Kind, MODEL_ROWS, Row, SECTION_ROWS, SERVER_ROWS};
+use rows::{
+    AGENT_ROWS, Kind, MEMORY_ROWS, MODEL_ROWS, Row, SECTION_ROWS, SERVER_ROWS, SKILLS_ROWS,
+    SUBAGENTS_ROWS, TOOLS_ROWS,
+};
 
 /// The JSON Schema of the file, draft 2020-12, with a line end.
 pub fn schema() -> String {
@@ -32,11 +35,21 @@ pub fn schema() -> String {
     section["type"] = json!(["object", "null"]);
     let mut model = map(MODEL_ROWS, false);
     model["required"] = json!(["name"]);
-    let name = json!({"type": ["string", "null"], "pattern": "\\S"});
-    let agent = json!({"anyOf": [name, {"type": "object", "properties": {"model": name}}]});
     let mut server = map(SERVER_ROWS, true);
     server["description"] = "How conspectus serve runs.".into();
     server["type"] = json!(["object", "null"]);
+    let mut agent = map(AGENT_ROWS, false);
+    agent["type"] = json!(["object", "string", "null"]);
+    agent["pattern"] = "\\S".into();
+    let mut agents = of(&Kind::Agents);
+    agents["description"] =
+        "Agents that runs and threads can name, each with its model or a map.".into();
+    let open = |rows, about: &str| {
+        let mut section = map(rows, false);
+        section["description"] = about.into();
+        section["type"] = json!(["object", "null"]);
+        section
+    };
     let root = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Conspectus configuration",
@@ -49,14 +62,17 @@ pub fn schema() -> String {
                 "items": model,
                 "description": "The models there are. Fields of other programs are passed over.",
             },
-            AGENTS: {
-                "type": ["object", "null"],
-                "additionalProperties": agent,
-                "description": "Which model the conversations of an agent run on, by its agent_name.",
-            },
+            AGENTS: agents,
+            SUBAGENTS: open(SUBAGENTS_ROWS, "Agents that others can give work to."),
+            SKILLS: open(SKILLS_ROWS, "Folders with a SKILL.md each, which agents can load."),
+            MEMORY: open(MEMORY_ROWS, "What is remembered beyond a thread."),
+            TOOLS: {"anyOf": [
+                open(TOOLS_ROWS, "What tools may do."),
+                {"type": "array", "description": "deer-flow's; passed over."},
+            ]},
             SERVER: server,
         },
-        "$defs": {"size": size(1), "kept": size(0)},
+        "$defs": {"size": size(1), "kept": size(0), "agent": agent},
     });
     let mut text = serde_json::to_string_pretty(&root).unwrap_or_default();
     text.push('\n');
@@ -97,6 +113,12 @@ fn of(kind: &Kind) -> Value {
             json!({"enum": words})
         }
         Kind::Texts => json!({"type": "array", "items": text}),
+        Kind::TextsOrNull => json!({"type": ["array", "null"], "items": text}),
+        Kind::BooleanOrNull => json!({"type": ["boolean", "null"]}),
+        Kind::Agents => json!({
+            "type": ["object", "null"],
+            "additionalProperties": {"$ref": "#/$defs/agent"},
+        }),
         Kind::Price => json!({"type": "number", "minimum": 0}),
         Kind::Headers => json!({
             "type": ["object", "null"],

@@ -13,6 +13,10 @@ pub(super) enum Kind {
     Words(&'static [&'static str]),
     WordsOrNull(&'static [&'static str]),
     Texts,
+    TextsOrNull,
+    BooleanOrNull,
+    /// A map of agents.
+    Agents,
     /// Dollars.
     Price,
     /// A map of header names and values.
@@ -389,5 +393,88 @@ pub(super) const SERVER_ROWS: &[Row] = &[
         "shutdown_ms",
         Kind::WholeOrNull(0),
         "What compactions under way are given to end when the server stops.",
+    ),
+    (
+        "lease_ms",
+        Kind::WholeOrNull(1_000),
+        "For so long a process that was killed holds the threads that it worked on.",
+    ),
+];
+
+pub(super) const AGENT_ROWS: &[Row] = &[
+    (
+        "description",
+        Kind::TextOrNull,
+        "What it is for, as an agent that gives it work is told.",
+    ),
+    ("system_prompt", Kind::TextOrNull, "What it is told."),
+    (
+        "model",
+        Kind::TextOrNull,
+        "The model of the list models: that it runs on; null: the run's, else the first.",
+    ),
+    (
+        "tools",
+        Kind::TextsOrNull,
+        "Its tools by name; null: all that it can have.",
+    ),
+    (
+        "max_model_calls",
+        Kind::WholeOrNull(1),
+        "Model calls of one run.",
+    ),
+    (
+        "max_tokens",
+        Kind::WholeOrNull(1),
+        "Tokens of all model calls of one run.",
+    ),
+    (
+        "max_output_tokens",
+        Kind::WholeOrNull(1),
+        "Tokens of one reply.",
+    ),
+];
+
+pub(super) const SUBAGENTS_ROWS: &[Row] = &[
+    ("max_parallel", Kind::WholeOrNull(1), "So many run at once."),
+    (
+        "timeout_ms",
+        Kind::WholeOrNull(1),
+        "The time for one piece of work.",
+    ),
+    ("types", Kind::Agents, "The kinds that there are."),
+];
+
+pub(super) const SKILLS_ROWS: &[Row] = &[
+    ("path", Kind::TextOrNull, "The folder that they are in."),
+    (
+        "container_path",
+        Kind::TextOrNull,
+        "How paths in calls name that folder.",
+    ),
+];
+
+pub(super) const MEMORY_ROWS: &[Row] = &[(
+    "enabled",
+    Kind::BooleanOrNull,
+    "Whether facts are remembered beyond a thread.",
+)];
+
+pub(super) const TOOLS_ROWS: &[Row] = &[
+    (
+        "workspaces",
+        Kind::TextOrNull,
+        "The folder under which each thread has its own; null: agents have no files.",
+    ),
+    ("timeout_ms", Kind::WholeOrNull(1), "The time for one call."),
+    (
+        "max_parallel",
+        Kind::WholeOrNull(1),
+        "Calls of one reply that run at once.",
+    ),
+    (
+        "max_result_chars",
+        Kind::WholeOrNull(1),
+        "Characters of a result beyond which its middle is left out.",
     ),
 ];

@@ -5,11 +5,12 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::rows::{
-    BREAKER_ROWS, MAX_SPEND_ROWS, MODEL_ROWS, PRICE_ROWS, PRUNE_ROWS, REDACT_ROWS, Row,
-    SECTION_ROWS, SERVER_ROWS,
+    AGENT_ROWS, BREAKER_ROWS, MAX_SPEND_ROWS, MEMORY_ROWS, MODEL_ROWS, PRICE_ROWS, PRUNE_ROWS,
+    REDACT_ROWS, Row, SECTION_ROWS, SERVER_ROWS, SKILLS_ROWS, SUBAGENTS_ROWS, TOOLS_ROWS,
 };
 use super::schema;
 use super::validate::validate;
+use crate::agents;
 use crate::config::Config;
 use crate::models::{FIELDS, PRICES};
 use crate::redact::REDACT;
@@ -35,6 +36,11 @@ fn the_table_is_what_is_read() {
     assert_eq!(names(MODEL_ROWS), FIELDS);
     assert_eq!(names(PRICE_ROWS), PRICES);
     assert_eq!(names(SERVER_ROWS), server::OPTIONS);
+    assert_eq!(names(AGENT_ROWS), agents::AGENT_FIELDS);
+    assert_eq!(names(SUBAGENTS_ROWS), agents::SUBAGENTS_FIELDS);
+    assert_eq!(names(SKILLS_ROWS), agents::SKILLS_FIELDS);
+    assert_eq!(names(MEMORY_ROWS), agents::MEMORY_FIELDS);
+    assert_eq!(names(TOOLS_ROWS), agents::TOOLS_FIELDS);
 }
 
 /// `CONSPECTUS_UPDATE_DOCS=1 cargo test -p conspectus-config schema` writes it anew.

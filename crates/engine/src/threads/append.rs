@@ -68,6 +68,14 @@ pub struct Appended {
     pub checkpoint_id: CheckpointId,
 }
 
+/// Whether messages can be appended, as far as they themselves say.
+///
+/// # Errors
+/// The first that is none.
+pub fn check_messages(messages: &[Json]) -> Result<(), ThreadsError> {
+    read_all(messages).map(drop)
+}
+
 impl<C: Clock> Threads<C> {
     /// Appends messages at the head. Costs what is new and what is in the window. A message whose id is there with the
     /// same content is not stored again.

@@ -11,7 +11,7 @@ use super::checkpoint::CheckpointId;
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::meta::{Meta, Metadata, Origin, matches, merge};
-use super::note::RunMark;
+use super::note::{RunMark, RunStatus};
 use super::settings::Asked;
 use crate::clock::Clock;
 use crate::store::{Head, Listed, Listing, Mark, Order, ThreadKey, Write, Written};
@@ -178,6 +178,10 @@ pub enum ThreadStatus {
     Idle,
     /// A compaction or a run is, or was when its process died.
     Busy,
+    /// Nothing is: its last run waits for an answer.
+    Interrupted,
+    /// Nothing is: its last run failed.
+    Error,
 }
 
 /// What is known of a thread without opening it.
@@ -218,8 +222,13 @@ impl ThreadInfo {
     pub(crate) fn of(key: &ThreadKey, head: &Head) -> Self {
         let meta = Meta::read(&head.meta);
         let state = head.state.as_ref();
-        let is_running = |run: &RunMark| !run.status.is_over();
-        let is_running = meta.note.run.as_ref().is_some_and(is_running);
+        let run = meta.note.run.as_ref().map(|run| run.status);
+        let status = match (head.mark.is_some(), run) {
+            (true, _) | (_, Some(RunStatus::Running)) => ThreadStatus::Busy,
+            (_, Some(RunStatus::Interrupted)) => ThreadStatus::Interrupted,
+            (_, Some(RunStatus::Error)) => ThreadStatus::Error,
+            _ => ThreadStatus::Idle,
+        };
         Self {
             thread_id: key.thread.clone(),
             created_ms: head.created_ms,
@@ -229,10 +238,7 @@ impl ThreadInfo {
             agent_name: meta.agent,
             policy: meta.policy,
             origin: meta.origin,
-            status: match head.mark.is_some() || is_running {
-                true => ThreadStatus::Busy,
-                false => ThreadStatus::Idle,
-            },
+            status,
             run: meta.note.run,
             compaction_in_progress: head.mark,
             messages: head.nodes,

@@ -79,7 +79,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use conspectus_core::effect::Millis;
 
-pub use append::{Append, Appended};
+pub use append::{Append, Appended, check_messages};
 pub use checkpoint::CheckpointId;
 pub use compact::{BeforeFold, CompactThread, Compacted, Folding};
 pub use error::ThreadsError;

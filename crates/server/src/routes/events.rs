@@ -1,29 +1,23 @@
 //! What happens to a thread, as server-sent events that can be taken up again, or as one page of JSON.
 
-use std::convert::Infallible;
-use std::pin::Pin;
 use std::sync::Arc;
-use std::task::{Context, Poll};
 
-use axum::body::{Bytes, HttpBody};
+use axum::body::Bytes;
 use axum::extract::State;
-use axum::http::{HeaderMap, HeaderValue, header};
+use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
 use conspectus::store::ThreadKey;
 use conspectus::threads::{ThreadsError, Told};
-use http_body::Frame;
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use crate::answer::Answer;
 use crate::app::App;
+use crate::frames::{WAITING, going_on};
 use crate::parts::place;
 use crate::problem::Problem;
 use crate::read::{Asked, Named};
 use crate::stop::Phase;
-
-/// Frames that may wait for a slow reader; the rest waits in the store.
-const WAITING: usize = 16;
 
 /// From where on, and how.
 #[derive(Deserialize)]
@@ -66,11 +60,7 @@ pub(crate) async fn events(
     app.threads.get(&key).await?;
     let (frames, rest) = mpsc::channel(WAITING);
     tokio::spawn(tell(app, key, after, frames));
-    let kind = HeaderValue::from_static("text/event-stream");
-    // Proxies are not to hold events back.
-    let unbuffered = ("x-accel-buffering", HeaderValue::from_static("no"));
-    let body = axum::body::Body::new(Frames(rest));
-    Ok(([(header::CONTENT_TYPE, kind)], [unbuffered], body).into_response())
+    Ok(going_on("text/event-stream", rest))
 }
 
 /// Writes events until nobody reads any more, the thread is gone or the server stops.
@@ -125,21 +115,4 @@ fn frame(told: &Told) -> String {
     let kind = kind.map_or("event", |kind| kind.kind);
     let data = serde_json::to_string(told).unwrap_or_default();
     format!("event: {kind}\ndata: {data}\nid: {}\n\n", told.seq)
-}
-
-/// A body of frames as they come.
-struct Frames(mpsc::Receiver<Bytes>);
-
-impl HttpBody for Frames {
-    type Data = Bytes;
-    type Error = Infallible;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        cx: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
-        self.0
-            .poll_recv(cx)
-            .map(|bytes| bytes.map(|bytes| Ok(Frame::data(bytes))))
-    }
 }

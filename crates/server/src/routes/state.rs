@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use axum::extract::State as Of;
+use conspectus::store::ThreadKey;
 use conspectus::threads::{Append, CheckpointId, Json, Metadata, PatchThread};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize};
@@ -30,8 +31,10 @@ pub(crate) async fn newest(
     named: Named,
     Asked(_): Asked<Newest>,
 ) -> Answered<State> {
-    let state = app.threads.state(&named.key(), None).await?;
-    Ok(Answer(State::of(&named.thread, state)))
+    let key = named.key();
+    let info = app.threads.get(&key).await?;
+    let state = app.threads.state(&key, None).await?;
+    Ok(Answer(State::of(&info, state)))
 }
 
 pub(crate) async fn at(
@@ -40,12 +43,14 @@ pub(crate) async fn at(
     Asked(_): Asked<Newest>,
 ) -> Answered<State> {
     let id = named.other.as_deref().unwrap_or_default();
-    let state = app.threads.state(&named.key(), Some(id.parse()?)).await?;
-    Ok(Answer(State::of(&named.thread, state)))
+    let key = named.key();
+    let state = app.threads.state(&key, Some(id.parse()?)).await?;
+    let info = app.threads.get(&key).await?;
+    Ok(Answer(State::of(&info, state)))
 }
 
 /// A checkpoint as LangGraph's clients name it: its id, an object that has it, or a configuration with that object.
-struct Point(Option<String>);
+pub(super) struct Point(Option<String>);
 
 impl<'de> Deserialize<'de> for Point {
     fn deserialize<D: Deserializer<'de>>(reader: D) -> Result<Self, D::Error> {
@@ -89,11 +94,10 @@ pub(crate) async fn at_checkpoint(
     named: Named,
     Body(body): Body<AtCheckpoint>,
 ) -> Answered<State> {
-    let state = app
-        .threads
-        .state(&named.key(), body.checkpoint.id()?)
-        .await?;
-    Ok(Answer(State::of(&named.thread, state)))
+    let key = named.key();
+    let info = app.threads.get(&key).await?;
+    let state = app.threads.state(&key, body.checkpoint.id()?).await?;
+    Ok(Answer(State::of(&info, state)))
 }
 
 /// Values to add: LangGraph's way of appending messages.
@@ -116,18 +120,36 @@ struct NewValues {
     title: Option<Arc<str>>,
 }
 
-impl NewValues {
-    fn messages(&self) -> Result<Vec<Json>, Problem> {
-        let Some(messages) = &self.messages else {
-            return Ok(Vec::new());
-        };
-        match messages.as_str().starts_with('[') {
-            true => serde_json::from_str(messages.as_str())
-                .map_err(|error| Problem::invalid(format!("messages: {error}"))),
-            false if messages.as_str() == "null" => Ok(Vec::new()),
-            false => Ok(vec![messages.clone()]),
-        }
+/// One message, or a list of them.
+pub(super) fn messages(said: Option<&Json>) -> Result<Vec<Json>, Problem> {
+    let Some(said) = said else {
+        return Ok(Vec::new());
+    };
+    match said.as_str().starts_with('[') {
+        true => serde_json::from_str(said.as_str())
+            .map_err(|error| Problem::invalid(format!("messages: {error}"))),
+        false if said.as_str() == "null" => Ok(Vec::new()),
+        false => Ok(vec![said.clone()]),
     }
+}
+
+/// Refuses every state but the newest, where one is named.
+pub(super) async fn newest_only(
+    app: &App,
+    key: &ThreadKey,
+    checkpoint: Option<Point>,
+    checkpoint_id: Option<String>,
+) -> Result<(), Problem> {
+    let asked = match (&checkpoint, &checkpoint_id) {
+        (_, Some(id)) => Some(id.parse::<CheckpointId>()?),
+        (Some(checkpoint), None) => checkpoint.id()?,
+        (None, None) => None,
+    };
+    if asked.is_some() && asked != app.threads.get(key).await?.checkpoint_id {
+        let detail = "messages are added to the newest state only; branch off the other one first";
+        return Err(Problem::conflict("not_the_newest", detail));
+    }
+    Ok(())
 }
 
 /// The state after it.
@@ -142,21 +164,13 @@ pub(crate) async fn update(
     Body(update): Body<Update>,
 ) -> Answered<Updated> {
     let key = named.key();
-    let asked = match (&update.checkpoint, &update.checkpoint_id) {
-        (_, Some(id)) => Some(id.parse::<CheckpointId>()?),
-        (Some(checkpoint), None) => checkpoint.id()?,
-        (None, None) => None,
-    };
-    if asked.is_some() && asked != app.threads.get(&key).await?.checkpoint_id {
-        let detail = "messages are added to the newest state only; branch off the other one first";
-        return Err(Problem::conflict("not_the_newest", detail));
-    }
+    newest_only(&app, &key, update.checkpoint, update.checkpoint_id).await?;
     let values = update
         .values
         .map(|Object(values)| values)
         .unwrap_or_default();
     let append = Append {
-        messages: values.messages()?,
+        messages: messages(values.messages.as_ref())?,
         ..Append::default()
     };
     let appended = app.threads.append(&key, &append).await?;
@@ -253,9 +267,9 @@ async fn states(
     before: Option<CheckpointId>,
 ) -> Answered<Vec<State>> {
     let limit = app.page(limit.unwrap_or(10))?;
-    let states = app.threads.history(&named.key(), limit, before).await?;
-    let states = states
-        .into_iter()
-        .map(|state| State::of(&named.thread, state));
+    let key = named.key();
+    let info = app.threads.get(&key).await?;
+    let states = app.threads.history(&key, limit, before).await?;
+    let states = states.into_iter().map(|state| State::of(&info, state));
     Ok(Answer(states.collect()))
 }

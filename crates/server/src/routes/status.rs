@@ -4,17 +4,26 @@ use std::sync::Arc;
 
 use axum::extract::State;
 use conspectus::threads::{LogEntry, ThreadStatusReport};
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
+use super::runs::last;
 use crate::answer::{Answer, Answered};
 use crate::app::App;
 use crate::read::{Asked, Named};
+use crate::runs::Run;
 
-pub(crate) async fn status(
-    State(app): State<Arc<App>>,
-    named: Named,
-) -> Answered<ThreadStatusReport> {
-    Ok(Answer(app.threads.status(&named.key()).await?))
+/// Where a thread stands, its run too.
+#[derive(Serialize)]
+pub(crate) struct Status {
+    #[serde(flatten)]
+    report: ThreadStatusReport,
+    run: Option<Run>,
+}
+
+pub(crate) async fn status(State(app): State<Arc<App>>, named: Named) -> Answered<Status> {
+    let report = app.threads.status(&named.key()).await?;
+    let run = last(&app, &named).await?;
+    Ok(Answer(Status { report, run }))
 }
 
 /// How many.

@@ -125,7 +125,7 @@ pub(crate) struct List {
     limit: Option<u32>,
     after: Option<Arc<str>>,
     text: Option<Arc<str>>,
-    status: Option<Status>,
+    status: Option<ThreadStatus>,
 }
 
 /// One page, and where the next begins.
@@ -142,15 +142,9 @@ pub(crate) async fn list(
     Asked(list): Asked<List>,
 ) -> Answered<Page> {
     let limit = app.page(list.limit.unwrap_or(50))?;
-    let Some(status) = of_ours(list.status) else {
-        return Ok(Answer(Page {
-            threads: Vec::new(),
-            next: None,
-        }));
-    };
     let asked = ListThreads {
         text: list.text,
-        status,
+        status: list.status,
         limit: limit.saturating_add(1),
         after: list.after,
         ..ListThreads::default()
@@ -169,26 +163,6 @@ pub(crate) async fn list(
     Ok(Answer(Page { threads, next }))
 }
 
-/// LangGraph's words for what a thread does. Nothing of ours is ever interrupted or broken.
-#[derive(Clone, Copy, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub(crate) enum Status {
-    Idle,
-    Busy,
-    Interrupted,
-    Error,
-}
-
-/// `None`: no thread has it.
-fn of_ours(status: Option<Status>) -> Option<Option<ThreadStatus>> {
-    match status {
-        None => Some(None),
-        Some(Status::Idle) => Some(Some(ThreadStatus::Idle)),
-        Some(Status::Busy) => Some(Some(ThreadStatus::Busy)),
-        Some(Status::Interrupted | Status::Error) => None,
-    }
-}
-
 /// LangGraph's search.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -197,7 +171,7 @@ pub(crate) struct Search {
     /// Ours: in title or id.
     text: Option<Arc<str>>,
     ids: Option<Vec<Arc<str>>>,
-    status: Option<Status>,
+    status: Option<ThreadStatus>,
     limit: Option<Whole<u32>>,
     offset: Option<Whole<u32>>,
     /// Unless said, by when they were written.
@@ -235,13 +209,10 @@ pub(crate) async fn search(
 ) -> Answered<Vec<Thread>> {
     not_offered("values", search.values.as_ref())?;
     not_offered("extract", search.extract.as_ref())?;
-    let Some(status) = of_ours(search.status) else {
-        return Ok(Answer(Vec::new()));
-    };
     let asked = ListThreads {
         metadata: search.metadata.unwrap_or_default(),
         text: search.text,
-        status,
+        status: search.status,
         ids: search.ids,
         sort: match search.sort_by {
             Some(Order::ThreadId | Order::Status) => SortBy::ThreadId,
@@ -277,7 +248,7 @@ pub(crate) async fn search(
 pub(crate) struct Count {
     metadata: Option<Metadata>,
     text: Option<Arc<str>>,
-    status: Option<Status>,
+    status: Option<ThreadStatus>,
     values: Option<Value>,
 }
 
@@ -287,13 +258,10 @@ pub(crate) async fn count(
     Body(count): Body<Count>,
 ) -> Answered<u64> {
     not_offered("values", count.values.as_ref())?;
-    let Some(status) = of_ours(count.status) else {
-        return Ok(Answer(0));
-    };
     let asked = ListThreads {
         metadata: count.metadata.unwrap_or_default(),
         text: count.text,
-        status,
+        status: count.status,
         ..ListThreads::default()
     };
     Ok(Answer(app.threads.count(&tenant.0.0, &asked).await?))
@@ -349,7 +317,7 @@ pub(super) async fn with_values(app: &App, key: &ThreadKey, info: ThreadInfo) ->
 }
 
 /// LangGraph's members that would change what is asked, and that nothing here does.
-fn not_offered(name: &str, value: Option<&Value>) -> Result<(), Problem> {
+pub(super) fn not_offered(name: &str, value: Option<&Value>) -> Result<(), Problem> {
     let is_empty = match value {
         None | Some(Value::Null) => true,
         Some(Value::Object(map)) => map.is_empty(),

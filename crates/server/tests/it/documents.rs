@@ -16,7 +16,8 @@ fn every_path_of_the_document_is_there_and_says_what_is_not() {
             .replace("{thread_id}", "a.b")
             .replace("{checkpoint_id}", "x")
             .replace("{message_id}", "x")
-            .replace("{reference}", "x");
+            .replace("{reference}", "x")
+            .replace("{run_id}", "x");
         for method in methods {
             let reply = service.ask(&method.to_uppercase(), &at, &[], None);
             let is_there = reply.status != 405 && !reply.body.contains("no_route");

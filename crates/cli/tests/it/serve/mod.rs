@@ -1,6 +1,7 @@
 //! `conspectus serve`, as it is started and stopped.
 
 mod agents;
+mod runs;
 mod session;
 #[cfg(feature = "postgres")]
 mod together;

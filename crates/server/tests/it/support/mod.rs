@@ -7,7 +7,9 @@ use std::sync::{Arc, Mutex};
 use conspectus::core::effect::Route;
 use conspectus::telemetry::Telemetry;
 use conspectus::threads::{RunModel, Settings as ThreadSettings, Threads};
-use conspectus::{ChatModel, Clock, Compactor, ModelProfile, Models};
+use conspectus::{AgentModel, AgentModels, ChatModel, Clock, Compactor, ModelProfile, Models};
+use conspectus_agent::channel::skill::Reads;
+use conspectus_agent::{Profile, Runs, Setup, Skills};
 use conspectus_config::Config;
 use conspectus_providers::TokioClock;
 use conspectus_server::{Log, Metrics, Server, Settings, Tokens};
@@ -18,7 +20,7 @@ use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
 pub(crate) use conspectus_testkit::client::{Reply, Stream, ask, open, read};
-pub(crate) use models::{Broken, Held, Says};
+pub(crate) use models::{Broken, Gate, Held, Says, calls, scripted};
 
 /// A server in this process, on a free port.
 pub(crate) struct Service {
@@ -38,6 +40,10 @@ pub(crate) struct With<'a> {
     pub(crate) tokens: &'a str,
     /// Models by name; the first is the default.
     pub(crate) models: Vec<(&'a str, Arc<dyn ChatModel>)>,
+    /// The models of agents by name; none: the service runs no agents.
+    pub(crate) agents: Vec<(&'a str, Arc<dyn AgentModel>)>,
+    /// Changes the agents before they run.
+    pub(crate) adjust: Option<fn(&mut Setup)>,
 }
 
 impl Service {
@@ -80,11 +86,24 @@ impl Service {
         let compactor = Compactor::new(models, clock).with_telemetry(telemetry);
         let store = Arc::new(MemoryStore::default());
         let threads = Arc::new(Threads::new(store, Arc::new(compactor), threads));
+        let runs = (!with.agents.is_empty()).then(|| {
+            let mut setup = setup(threads.clone());
+            for (name, model) in with.agents {
+                setup.models = setup.models.with::<String>(name, Ok(model));
+            }
+            with.adjust
+                .into_iter()
+                .for_each(|adjust| adjust(&mut setup));
+            Runs::new(setup)
+        });
         let log = Arc::new(Mutex::new(Vec::new()));
         let lines = log.clone();
         let sink = Log::new(move |line| lines.lock().expect("whole").push(line.to_owned()));
         let server = Server::bind(settings, threads, metrics, sink);
-        let server = runtime.block_on(server).expect("a free port");
+        let mut server = runtime.block_on(server).expect("a free port");
+        if let Some(runs) = runs {
+            server = server.with_runs(runs);
+        }
         let address = server.address().to_string();
         let (stop, stopped) = oneshot::channel::<()>();
         let running = runtime.spawn(server.run(async {
@@ -191,6 +210,22 @@ pub(crate) fn talk(messages: usize) -> Value {
         json!({"type": kind, "id": format!("m{at}"), "content": content})
     });
     json!({"messages": texts.collect::<Vec<_>>()})
+}
+
+fn setup(threads: Arc<Threads<Arc<dyn Clock>>>) -> Setup {
+    Setup {
+        threads,
+        models: AgentModels::new(),
+        lead: Profile::lead("You make tea.", &Reads::default()),
+        agents: Vec::new(),
+        subagents: Vec::new(),
+        max_parallel_subagents: 3,
+        workspaces: None,
+        skills: Skills::none(),
+        spawn: Arc::new(|task| {
+            tokio::spawn(task);
+        }),
+    }
 }
 
 fn listed(name: &str) -> RunModel {

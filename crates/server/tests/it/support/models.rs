@@ -4,7 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 use conspectus::core::effect::{Failure, Finish, Reply};
-use conspectus::{Boxed, ChatModel, ModelCall, Prompt};
+use conspectus::{AgentModel, Boxed, ChatModel, Delta, ModelCall, Prompt, Turn, TurnRequest};
+use conspectus_testkit::executor::VirtualTime;
+use conspectus_testkit::model::{AgentReply, ScriptedAgent};
+use serde_json::Value;
 use tokio::sync::{Notify, Semaphore};
 
 /// Writes a summary that its source bears out.
@@ -87,5 +90,35 @@ fn summary(call: &ModelCall) -> Reply {
         text: text.into(),
         finish: Finish::Stop,
         usage: None,
+    }
+}
+
+/// A model of agents that answers one after another as scripted; the last answer repeats.
+pub(crate) fn scripted(replies: Vec<AgentReply>) -> ScriptedAgent {
+    ScriptedAgent::list(&VirtualTime::new(), replies)
+}
+
+/// One call.
+pub(crate) fn calls(id: &str, tool: &str, args: Value) -> AgentReply {
+    AgentReply::calls(&[(id, tool, args)])
+}
+
+/// A model of agents that says when it is asked, and waits until it may answer.
+pub(crate) struct Gate(pub(crate) Arc<Held>);
+
+impl AgentModel for Gate {
+    fn turn<'a>(
+        &'a self,
+        _: &'a TurnRequest,
+        on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> Boxed<'a, Result<Turn, Failure>> {
+        on_delta(Delta::Text("Tea".into()));
+        self.0.asked.notify_one();
+        Box::pin(async move {
+            let permit = self.0.may.acquire().await;
+            permit.expect("it is never closed").forget();
+            on_delta(Delta::Text(" is ready.".into()));
+            Ok(Turn::text("Tea is ready."))
+        })
     }
 }
