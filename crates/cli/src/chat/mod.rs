@@ -213,7 +213,7 @@ impl Chat {
             Line::Quit => return Ok(Some((After::Quit, true))),
             Line::Status => {
                 let report = self.threads.status(&self.key).await;
-                self.report(report, |answer, style| show::status(answer, style))?;
+                self.report(report, show::status)?;
             }
             Line::Recall(words) => {
                 let recall = Recall::Words {
