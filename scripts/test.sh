@@ -25,10 +25,11 @@ step "tests, those of PostgreSQL on a server of their own"
 scripts/with-postgres.sh cargo test --workspace --all-features --quiet --lib --bins --tests
 
 if [ "${1:-}" != quick ]; then
-  step "the service, as LangGraph's clients and as schemathesis see it"
+  step "the service, as LangGraph's clients, schemathesis and an OpenTelemetry receiver see it"
   export CONSPECTUS_BIN="${CARGO_TARGET_DIR:-target}/debug/conspectus" # with all features, as the tests were given it
   scripts/sdk-test.sh
   scripts/api-test.sh
+  scripts/otel-test.sh
   step "the proxy, as the SDKs of OpenAI and Anthropic see it"
   scripts/proxy-sdk-test.sh
   step "many threads, a long one, and a service for some seconds"

@@ -194,11 +194,12 @@ impl Runs {
         let known = self.known(key, &mark.run_id).ok();
         let is_live = known.is_some_and(|known| known.events.end().is_none());
         let mut is_orphan = false;
-        if !mark.status.is_over() && !is_live {
-            if let Some(held) = self.core.threads.hold(key).await? {
-                is_orphan = true;
-                self.core.threads.let_go(key, &held).await;
-            }
+        if !mark.status.is_over()
+            && !is_live
+            && let Some(held) = self.core.threads.hold(key).await?
+        {
+            is_orphan = true;
+            self.core.threads.let_go(key, &held).await;
         }
         Ok(Some(RunState { mark, is_orphan }))
     }

@@ -133,6 +133,7 @@ impl PolicyJob {
             settings.options.enabled.get_or_insert(true);
         }
         settings.models = listed;
+        settings.agents.clone_from(self.config.agents());
         settings
     }
 }

@@ -1,11 +1,13 @@
 //! [`Config`]: a file, the environment and flags over it, and the policy that follows.
 
+use std::collections::BTreeMap;
 use std::ffi::OsStr;
 use std::sync::Arc;
 
 use conspectus_core::policy::{At, ModelProfile, Options, Policy, Preset};
 
 use crate::advice::{Advice, advise};
+use crate::agents::{self, AGENTS, Agents};
 use crate::environment;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
@@ -23,6 +25,7 @@ pub struct Config {
     options: Options,
     places: Places,
     models: Vec<Model>,
+    agents: Agents,
     server: Server,
     warnings: Vec<ConfigWarning>,
 }
@@ -80,6 +83,9 @@ impl Config {
             let Models { all, warnings } = models::read(&file, list, config.options.preset)?;
             config.models = all;
             config.warnings.extend(warnings);
+        }
+        if let Some(entry) = only(&file, entries, AGENTS)? {
+            config.agents = agents::read(&file, entry, &config.models)?;
         }
         if let Some(entry) = only(&file, entries, SERVER)? {
             config.server = server::read(&file, entry)?;
@@ -191,6 +197,11 @@ impl Config {
     /// The file's list of models.
     pub fn models(&self) -> &[Model] {
         &self.models
+    }
+
+    /// Which model of the list an agent's conversations run on, for agents that say so.
+    pub fn agents(&self) -> &BTreeMap<Arc<str>, Arc<str>> {
+        &self.agents
     }
 
     /// The file's section for the HTTP service.

@@ -16,8 +16,8 @@
 //! ```
 //!
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
-//! a file, our own defaults hold. The list `models:` says which models there are,
-//! `server:` what the HTTP service needs. Other sections of the file
+//! a file, our own defaults hold. The list `models:` says which models there are, `agents:` which of them an agent runs
+//! on, `server:` what the HTTP service needs. Other sections of the file
 //! belong to others and are passed over. See `docs/configuration.md` for every option.
 //!
 //! | to | take |
@@ -25,6 +25,7 @@
 //! | read a file, with variables and flags over it | [`Config::load`], [`Config::with_environment`], [`Config::with_overrides`] |
 //! | get the numbers that decide | [`Config::resolve`], with warnings and who said what in [`ResolvedConfig`] |
 //! | know the models of the file | [`Config::models`], [`Model`] |
+//! | know which model an agent runs on | [`Config::agents`] |
 //! | know how the service is to run | [`Config::server`], [`Server`] |
 //! | say what is usually done differently | [`Advice`] |
 //! | give a file to begin with, or its JSON Schema | [`example`](example()), [`schema`](schema()) |
@@ -32,6 +33,7 @@
 //! No error and no `Debug` shows a value that may be a secret ([`Secret`]).
 
 mod advice;
+mod agents;
 mod config;
 mod environment;
 mod error;

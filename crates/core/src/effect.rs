@@ -12,6 +12,7 @@ use crate::outcome::{Measured, Moment, Outcome};
 use crate::projection::Piece;
 use crate::ranges::NodeRanges;
 use crate::record::Record;
+use crate::view::Usage;
 
 /// Milliseconds on the driver's clock; only differences matter.
 pub type Millis = u64;
@@ -104,6 +105,18 @@ pub enum Finish {
     Refused,
 }
 
+impl Finish {
+    /// The word used in every interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Stop => "stop",
+            Self::Length => "length",
+            Self::ToolCalls => "tool_calls",
+            Self::Refused => "refused",
+        }
+    }
+}
+
 /// What a model answered.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Reply {
@@ -112,7 +125,7 @@ pub struct Reply {
     /// How it ended.
     pub finish: Finish,
     /// What it cost, where the provider says.
-    pub usage: Option<crate::view::Usage>,
+    pub usage: Option<Usage>,
 }
 
 /// Why a call gave no usable reply, by what can be done about it.
@@ -195,6 +208,21 @@ impl Failure {
         )
     }
 
+    /// The word used in every interface.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::ContextOverflow { .. } => "context_overflow",
+            Self::TooManyBytes => "too_many_bytes",
+            Self::Unavailable { .. } => "unavailable",
+            Self::Unusable { .. } => "unusable",
+            Self::TimedOut { .. } => "timed_out",
+            Self::NotASummary(_) => "not_a_summary",
+            Self::Store { .. } => "store",
+            Self::SpendCap => "spend_cap",
+            Self::Broken { .. } => "broken",
+        }
+    }
+
     /// Whether the request was too large.
     pub fn is_context_overflow(&self) -> bool {
         matches!(self, Self::ContextOverflow { .. } | Self::TooManyBytes)
@@ -256,7 +284,8 @@ pub enum Hook {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Effect {
-    /// Call a model; feed `Reply` or `Failed`, `Progress` as often as bytes arrive.
+    /// Call a model; feed `Reply` or `Failed`, `Progress` as often as bytes arrive, `Usage` when it is reported before the
+    /// end.
     Call {
         /// The call.
         call: CallNumber,
@@ -293,6 +322,9 @@ pub enum Effect {
 pub enum Input {
     /// A call is alive.
     Progress(CallNumber),
+    /// What a call has been reported to cost so far, also one that fails or is stopped later. Of several reports the
+    /// highest counts, the one in the reply included.
+    Usage(CallNumber, Usage),
     /// A call ended with a reply.
     Reply(CallNumber, Reply),
     /// A call failed.

@@ -25,6 +25,19 @@ pub enum Moment {
     Manual,
 }
 
+impl Moment {
+    /// The word used in every interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::PreTurn => "pre_turn",
+            Self::MidTurn => "mid_turn",
+            Self::Overflow => "overflow",
+            Self::Background => "background",
+            Self::Manual => "manual",
+        }
+    }
+}
+
 /// How it ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

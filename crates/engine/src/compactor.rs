@@ -7,6 +7,7 @@
 use std::collections::BTreeSet;
 use std::future::{poll_fn, ready};
 use std::pin::pin;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 
@@ -27,11 +28,12 @@ use crate::compact::{CompactRequest, Compaction, Error, Opened, Prepared};
 use crate::control::Control;
 use crate::home::{Home, Shared};
 use crate::jobs::{Job, Jobs};
-use crate::model::{Boxed, ModelCall, Models, Prompt};
+use crate::model::{Boxed, Meter, ModelCall, Models, Prompt};
 use crate::partials::Partials;
 use crate::perform::ended as ended_as;
 use crate::telemetry::{
-    self, After, Caught, Labels, Span, Start, StartMeasurements, StartMetadata, Telemetry, failure,
+    self, After, AttemptTrace, Caught, Labels, Span, Start, StartMeasurements, StartMetadata,
+    Telemetry, failure,
 };
 
 /// What an attempt's effects need from outside beside models and time. Every method has a default that suits a
@@ -151,21 +153,26 @@ impl<C: Clock> Compactor<C> {
         control: &Control,
     ) -> Report {
         let id = attempt.id();
+        let spent = AtomicU64::new(0);
         let mut lease = Lease {
             home,
             clock: &self.clock,
             attempt: id,
+            spent: &spent,
             is_held: true,
         };
         let policy = home.with(|thread, _| thread.policy().clone());
-        let span = Span::new(&self.telemetry, &self.clock, policy);
+        let trace = AttemptTrace::new(id, &around.labels(), policy.provider.as_deref());
+        let span = Span::new(&self.telemetry, &self.clock, policy, trace);
         let way = Way {
             home,
             around,
             control,
             span: &span,
+            spent: &spent,
         };
-        let ended = Caught(pin!(self.drive(way, attempt))).await;
+        let work = span.trace().around(self.drive(way, attempt));
+        let ended = Caught(pin!(work)).await;
         let event = home.with(|thread, src| match &ended {
             Ok(report) => {
                 let record = report.record.and_then(|id| thread.record(id));
@@ -178,9 +185,15 @@ impl<C: Clock> Compactor<C> {
             }
             Err(panic) => span.broken("error", panic),
         });
-        let report = ended.unwrap_or_else(|panic| Report {
-            failure: Some(failure(&panic)),
-            ..Report::without_attempt(Outcome::Failed, Measured::default(), Vec::new())
+        let report = ended.unwrap_or_else(|panic| {
+            let measured = Measured {
+                spent_micros: spent.load(Ordering::Relaxed),
+                ..Measured::default()
+            };
+            Report {
+                failure: Some(failure(&panic)),
+                ..Report::without_attempt(Outcome::Failed, measured, Vec::new())
+            }
         });
         lease.is_held = false;
         let now = self.clock.now();
@@ -198,6 +211,7 @@ impl<C: Clock> Compactor<C> {
         let mut jobs = Jobs::default();
         let mut wakes = BTreeSet::new();
         loop {
+            self.meter(&way, &mut attempt);
             let now = self.clock.now();
             let input = match home.with(|_, src| attempt.poll(now, src)) {
                 Next::Done(report) => return *report,
@@ -241,8 +255,21 @@ impl<C: Clock> Compactor<C> {
                     continue;
                 }
             };
+            self.meter(&way, &mut attempt);
             let now = self.clock.now();
             home.with(|_, src| attempt.feed(now, input, src));
+            way.spent.store(attempt.spent_micros(), Ordering::Relaxed);
+        }
+    }
+
+    /// What calls were reported to cost stands before what becomes of them.
+    fn meter<H: Home>(&self, way: &Way<'_, C, H>, attempt: &mut Attempt) {
+        for (call, usage) in way.control.take_used() {
+            way.span.used(call, &usage);
+            let input = Input::Usage(call, usage);
+            let now = self.clock.now();
+            way.home.with(|_, src| attempt.feed(now, input, src));
+            way.spent.store(attempt.spent_micros(), Ordering::Relaxed);
         }
     }
 
@@ -356,11 +383,11 @@ impl<C: Clock> Compactor<C> {
                     Job::Call(call),
                     Box::pin(async move {
                         match self
-                            .call(call, &request, &route, timeout_ms, around, &control)
+                            .call(call, &request, &route, timeout_ms, around, (&control, span))
                             .await
                         {
                             Ok(reply) => {
-                                span.answered(&route, &reply);
+                                span.answered(call, &route, &reply);
                                 Input::Reply(call, reply)
                             }
                             Err(failure) => Input::Failed(call, failure),
@@ -398,7 +425,7 @@ impl<C: Clock> Compactor<C> {
         route: &Route,
         timeout_ms: u64,
         around: &dyn Surroundings,
-        control: &Control,
+        (control, span): (&Control, &Span<'_, C>),
     ) -> Result<Reply, Failure> {
         let model = self.models.get(route.model.as_deref())?;
         let prompt = match &request.input {
@@ -411,13 +438,27 @@ impl<C: Clock> Compactor<C> {
                 instruction,
             } => around.replay(route, conversation, instruction)?,
         };
-        let ask = ModelCall {
+        let mut ask = ModelCall {
             prompt,
             max_output_tokens: request.max_output_tokens,
             timeout_ms,
             schema: request.as_fields.then(|| SCHEMA.into()),
+            meter: Meter::default(),
         };
-        model.call(ask, &|| control.alive(call)).await
+        let trace = span.trace().call(call, route, &model.about(), &ask);
+        let (reads, traced) = (control.clone(), trace.meter());
+        ask.meter = Meter::new(move |usage| {
+            traced(usage);
+            reads.used(call, usage.clone());
+        });
+        let began = self.clock.now();
+        let alive = || {
+            trace.alive(|| self.clock.now().saturating_sub(began));
+            control.alive(call);
+        };
+        let ended = trace.around(model.call(ask, &alive)).await;
+        trace.ended(&ended);
+        ended
     }
 
     /// Waits for the next input; `None`: a time has come. When nothing can come any more, the attempt is stopped.
@@ -453,6 +494,8 @@ struct Way<'a, C: Clock, H> {
     around: &'a dyn Surroundings,
     control: &'a Control,
     span: &'a Span<'a, C>,
+    /// What the attempt has cost so far.
+    spent: &'a AtomicU64,
 }
 
 impl<C: Clock, H> Clone for Way<'_, C, H> {
@@ -468,6 +511,8 @@ struct Lease<'a, H: Home, C: Clock> {
     home: &'a H,
     clock: &'a C,
     attempt: AttemptId,
+    /// What it has cost so far.
+    spent: &'a AtomicU64,
     is_held: bool,
 }
 
@@ -475,8 +520,11 @@ impl<H: Home, C: Clock> Drop for Lease<'_, H, C> {
     fn drop(&mut self) {
         if self.is_held {
             let now = self.clock.now();
-            self.home
-                .with(|thread, _| thread.ended(self.attempt, Outcome::Cancelled, now));
+            let spent = self.spent.load(Ordering::Relaxed);
+            self.home.with(|thread, _| {
+                thread.ended(self.attempt, Outcome::Cancelled, now);
+                thread.spend(now, spent);
+            });
         }
     }
 }

@@ -1,10 +1,11 @@
 //! How an attempt under way is told something from outside its task.
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
 
 use conspectus_core::effect::{CallNumber, Delta, Input};
+use conspectus_core::view::Usage;
 
 /// A handle on an attempt under way. Clones are the same handle; make a new one for each attempt.
 #[derive(Clone, Debug, Default)]
@@ -15,6 +16,8 @@ struct Told {
     inputs: VecDeque<Input>,
     /// Calls that gave a sign of life.
     alive: BTreeSet<CallNumber>,
+    /// What calls were reported to cost.
+    used: BTreeMap<CallNumber, Usage>,
     waker: Option<Waker>,
 }
 
@@ -40,6 +43,16 @@ impl Control {
         self.tell(|told| {
             told.alive.insert(call);
         });
+    }
+
+    /// A call has cost so much so far. It wakes nobody: it is read with whatever comes next.
+    pub(crate) fn used(&self, call: CallNumber, usage: Usage) {
+        self.lock().used.insert(call, usage);
+    }
+
+    /// What calls were reported to cost since this was asked last.
+    pub(crate) fn take_used(&self) -> BTreeMap<CallNumber, Usage> {
+        std::mem::take(&mut self.lock().used)
     }
 
     /// What was said, or `None` when `waker` will be woken.

@@ -180,7 +180,7 @@ pub use cost::{Both, Economics};
 pub use drive::{Embedded, Host, drive};
 pub use home::{Home, Shared};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
-pub use model::{Boxed, ChatModel, ModelCall, Models, Prompt};
+pub use model::{About, Boxed, ChatModel, Meter, ModelCall, Models, Prompt};
 pub use replaying::Replaying;
 pub use shortened::{Shortened, shortened};
 pub use turn::{AgentModel, AgentModels, Delta, ToolSpec, Turn, TurnCall, TurnRequest};

@@ -10,6 +10,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 
 use conspectus_core::effect::{Failure, Reply};
+use conspectus_core::view::Usage;
 use conspectus_wire::Format;
 
 /// A future in a box, as the ports of this crate return it.
@@ -22,6 +23,8 @@ pub type Boxed<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 /// - One call asks once. Whether to ask again is not the model's business.
 /// - The future ends within [`ModelCall::timeout_ms`], whatever the other side does.
 /// - Dropping the future stops the call.
+/// - What a call is reported to cost before it ended is told to [`ModelCall::meter`]: it is paid also when the call fails
+///   or is dropped.
 /// - [`Reply::text`] holds text only: no reasoning, no tool calls.
 /// - No message of a [`Failure`] holds a key or the content of the conversation.
 pub trait ChatModel: Send + Sync {
@@ -35,11 +38,64 @@ pub trait ChatModel: Send + Sync {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>>;
 
+    /// What telemetry says of it.
+    fn about(&self) -> About {
+        About::default()
+    }
+
     /// The format of the request bodies that it takes as [`Prompt::Body`]; `None`: it takes none.
     fn takes(&self) -> Option<Format> {
         None
     }
 }
+
+/// What telemetry says of a model. Nothing in it is secret.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct About {
+    /// Whose API is spoken, by OpenTelemetry's name for it (`openai`, `anthropic`).
+    pub provider: Option<Arc<str>>,
+    /// What its server calls it.
+    pub model: Option<Arc<str>>,
+    /// Its server.
+    pub host: Option<Arc<str>>,
+    /// The server's port.
+    pub port: Option<u16>,
+}
+
+/// Where a model writes what a call has cost so far: nobody knows whether it comes to an end. By itself it leads
+/// nowhere. It is no part of what is asked, so all are equal.
+#[derive(Clone, Default)]
+pub struct Meter(Option<Arc<Reads>>);
+
+type Reads = dyn Fn(&Usage) + Send + Sync;
+
+impl Meter {
+    /// One that is read.
+    pub fn new(read: impl Fn(&Usage) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(read)))
+    }
+
+    /// What the call has been reported to cost so far, in all.
+    pub fn report(&self, usage: &Usage) {
+        if let Some(read) = &self.0 {
+            read(usage);
+        }
+    }
+}
+
+impl fmt::Debug for Meter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Meter")
+    }
+}
+
+impl PartialEq for Meter {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Meter {}
 
 /// What a model is asked.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -52,6 +108,8 @@ pub struct ModelCall {
     pub timeout_ms: u64,
     /// A JSON schema that the reply's text should follow, where the model can be held to one.
     pub schema: Option<Arc<str>>,
+    /// Where the model says what the call has cost, as soon as it knows.
+    pub meter: Meter,
 }
 
 /// What stands in a request.
@@ -76,6 +134,10 @@ impl<M: ChatModel + ?Sized> ChatModel for Arc<M> {
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         (**self).call(call, alive)
+    }
+
+    fn about(&self) -> About {
+        (**self).about()
     }
 
     fn takes(&self) -> Option<Format> {

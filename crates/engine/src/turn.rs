@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::model::Boxed;
+use crate::telemetry::traced_turns;
 use crate::threads::Json;
 
 /// A model that an agent runs on.
@@ -199,7 +200,10 @@ fn usage_metadata(usage: &Usage) -> Value {
 /// The models that agents run on, by name. One that could not be made is kept too: using it is a failure, not the end of
 /// the program.
 #[derive(Clone, Default)]
-pub struct AgentModels(BTreeMap<Arc<str>, Result<Arc<dyn AgentModel>, Arc<str>>>);
+pub struct AgentModels(BTreeMap<Arc<str>, Made>);
+
+/// A model, or why there is none.
+type Made = Result<Arc<dyn AgentModel>, Arc<str>>;
 
 impl AgentModels {
     /// None yet.
@@ -214,8 +218,10 @@ impl AgentModels {
         name: impl Into<Arc<str>>,
         model: Result<Arc<dyn AgentModel>, E>,
     ) -> Self {
-        let made = model.map_err(|why| why.to_string().into());
-        self.0.insert(name.into(), made);
+        let name = name.into();
+        let made = model.map(|model| traced_turns(&name, model));
+        self.0
+            .insert(name, made.map_err(|why| why.to_string().into()));
         self
     }
 

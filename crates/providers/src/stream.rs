@@ -1,5 +1,7 @@
 //! A reply that comes as a stream of events: pure, however the stream is cut.
 
+use conspectus::Delta;
+use conspectus::core::view::Usage;
 use conspectus::wire::sse::SseDecoder;
 
 use crate::dialect::{Dialect, Odd};
@@ -13,21 +15,31 @@ pub(crate) struct Following<'a> {
     dialect: &'a dyn Dialect,
     decoder: SseDecoder,
     draft: Draft,
+    /// What was told of its usage.
+    told: Option<Usage>,
     bytes: usize,
     most_bytes: usize,
     max_output_tokens: u64,
+    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
 }
 
 impl<'a> Following<'a> {
     /// A stream of up to `most_bytes`, with a reply of up to `max_output_tokens`.
-    pub(crate) fn new(dialect: &'a dyn Dialect, most_bytes: usize, max_output_tokens: u64) -> Self {
+    pub(crate) fn new(
+        dialect: &'a dyn Dialect,
+        most_bytes: usize,
+        max_output_tokens: u64,
+        on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> Self {
         Self {
             dialect,
             decoder: SseDecoder::new(MOST_EVENT_BYTES),
             draft: Draft::default(),
+            told: None,
             bytes: 0,
             most_bytes,
             max_output_tokens,
+            on_delta,
         }
     }
 
@@ -40,6 +52,7 @@ impl<'a> Following<'a> {
                 odd = dialect.event(&event, draft).err();
             }
         });
+        self.draft.news.drain(..).for_each(self.on_delta);
         if let Some(odd) = odd {
             return Err(odd);
         }
@@ -50,6 +63,15 @@ impl<'a> Following<'a> {
             self.draft.cut();
         }
         Ok(self.draft.is_complete)
+    }
+
+    /// What it was reported to cost, if that is new.
+    pub(crate) fn new_usage(&mut self) -> Option<&Usage> {
+        if self.draft.usage == self.told {
+            return None;
+        }
+        self.told.clone_from(&self.draft.usage);
+        self.told.as_ref()
     }
 
     /// The reply, if the stream may end here. How it ended may be known before its terminator and its figures come.
@@ -106,7 +128,7 @@ mod tests {
 
     /// The text of a stream in these pieces, if it is a whole reply.
     fn read(dialect: &dyn Dialect, pieces: &[&[u8]]) -> Option<String> {
-        let mut following = Following::new(dialect, 1 << 20, 100);
+        let mut following = Following::new(dialect, 1 << 20, 100, &|_| {});
         for piece in pieces {
             match following.push(piece) {
                 Ok(false) => {}

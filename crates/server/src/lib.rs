@@ -45,6 +45,11 @@ mod settings;
 mod shapes;
 mod stop;
 mod tokens;
+#[cfg(feature = "tracing")]
+mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+mod trace;
 
 pub use guard::ALONE;
 pub use log::Log;

@@ -7,7 +7,6 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use axum::http::header;
 use axum::response::{IntoResponse, Response};
-use conspectus::Moment;
 use conspectus::telemetry::{Event, Subscriber, Way};
 
 /// Upper bounds in seconds.
@@ -193,8 +192,8 @@ impl Subscriber for Metrics {
                 let (said, numbers) = (&stop.metadata, &stop.measurements);
                 let labels = Labels {
                     outcome: said.outcome.as_str(),
-                    moment: moment(said.start.moment),
-                    strategy: said.strategy.map_or("none", strategy),
+                    moment: said.start.moment.as_str(),
+                    strategy: said.strategy.map_or("none", Way::as_str),
                 };
                 let sizes = (numbers.tokens_before, numbers.tokens_after);
                 self.compaction(labels, numbers.duration, numbers.spent_micros, Some(sizes));
@@ -202,7 +201,7 @@ impl Subscriber for Metrics {
             Event::Exception(exception) => {
                 let labels = Labels {
                     outcome: "exception",
-                    moment: moment(exception.metadata.start.moment),
+                    moment: exception.metadata.start.moment.as_str(),
                     strategy: "none",
                 };
                 self.compaction(labels, exception.measurements.duration, 0, None);
@@ -215,25 +214,6 @@ impl Subscriber for Metrics {
 impl fmt::Debug for Metrics {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Metrics")
-    }
-}
-
-fn moment(moment: Moment) -> &'static str {
-    match moment {
-        Moment::PreTurn => "pre_turn",
-        Moment::MidTurn => "mid_turn",
-        Moment::Overflow => "overflow",
-        Moment::Background => "background",
-        Moment::Manual => "manual",
-    }
-}
-
-fn strategy(way: Way) -> &'static str {
-    match way {
-        Way::Replay => "replay",
-        Way::Transcript => "transcript",
-        Way::Digest => "digest",
-        Way::Prune => "prune",
     }
 }
 

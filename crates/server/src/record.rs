@@ -15,6 +15,7 @@ use crate::guard::Tenant;
 use crate::log::Line;
 use crate::problem::{Problem, Told};
 use crate::tokens::is_name;
+use crate::trace::RequestTrace;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 /// What is not routed counts as one.
@@ -24,7 +25,8 @@ const MAX_ID: usize = 64;
 /// The outermost layer.
 pub(crate) async fn record(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
     let began = app.threads.now();
-    let path = request.extensions().get::<MatchedPath>();
+    let path = request.extensions().get::<MatchedPath>().cloned();
+    let path = path.as_ref();
     let route = path.map_or(UNROUTED, MatchedPath::as_str).to_owned();
     let thread = route
         .contains("{thread_id}")
@@ -40,11 +42,13 @@ pub(crate) async fn record(State(app): State<Arc<App>>, request: Request, next: 
 
     let _running = app.metrics.running();
     let task = app.stop.task();
-    let running = tokio::spawn(async move {
+    let pattern = path.map_or("", MatchedPath::as_str);
+    let trace = RequestTrace::new(&app.settings, request.headers(), method, pattern, &id);
+    let running = tokio::spawn(trace.around(async move {
         let response = next.run(request).await;
         drop(task);
         response
-    });
+    }));
     let ended = running.await;
     let mut response = ended.unwrap_or_else(|_| Problem::fault().into_response());
 
@@ -66,6 +70,7 @@ pub(crate) async fn record(State(app): State<Arc<App>>, request: Request, next: 
         why: told.as_ref().and_then(|told| told.why.as_deref()),
     };
     app.log.line(&line.to_string());
+    trace.ended(&line);
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&id) {
         headers.insert(REQUEST_ID, id);

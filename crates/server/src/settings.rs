@@ -7,6 +7,7 @@ use conspectus_config::Server as Section;
 
 use crate::origin::Allowed;
 use crate::tokens::Tokens;
+use crate::trace::Continue;
 
 /// Where a server listens unless told.
 pub const DEFAULT_LISTEN: SocketAddr =
@@ -26,6 +27,11 @@ pub struct Settings {
     pub(crate) tokens: Tokens,
     pub(crate) section: Section,
     pub(crate) limits: Limits,
+    #[cfg_attr(
+        not(feature = "tracing"),
+        expect(dead_code, reason = "there are no spans")
+    )]
+    pub(crate) goes_on: Continue,
 }
 
 /// Bounds of one request.
@@ -74,6 +80,7 @@ impl Settings {
             tokens,
             section: section.clone(),
             limits,
+            goes_on: Continue::default(),
         })
     }
 

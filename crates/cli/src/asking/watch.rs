@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use conspectus::core::effect::{Event, Failure, Millis, Reply};
 use conspectus::core::view::Usage;
-use conspectus::{Boxed, ChatModel, Clock as _, Format, ModelCall, Surroundings};
+use conspectus::{About, Boxed, ChatModel, Clock as _, Format, Meter, ModelCall, Surroundings};
 use conspectus_providers::TokioClock;
 
 use super::hint::hint;
@@ -127,13 +127,25 @@ impl ChatModel for Watched {
         self.model.takes()
     }
 
+    fn about(&self) -> About {
+        self.model.about()
+    }
+
     fn call<'a>(
         &'a self,
         call: ModelCall,
         alive: &'a (dyn Fn() + Send + Sync),
     ) -> Boxed<'a, Result<Reply, Failure>> {
         Box::pin(async move {
-            let under_way = UnderWay::begin(&self.watch, &self.name);
+            let mut under_way = UnderWay::begin(&self.watch, &self.name);
+            let (reported, meter) = (under_way.reported.clone(), call.meter);
+            let call = ModelCall {
+                meter: Meter::new(move |usage| {
+                    *reported.lock().unwrap_or_else(PoisonError::into_inner) = Some(usage.clone());
+                    meter.report(usage);
+                }),
+                ..call
+            };
             let alive = || {
                 self.watch.seen().sign = Some(self.watch.clock.now());
                 alive();
@@ -142,7 +154,10 @@ impl ChatModel for Watched {
             let mut seen = self.watch.seen();
             let used = seen.used.entry(self.name.clone()).or_default();
             match &result {
-                Ok(reply) => used.add(reply.usage.as_ref()),
+                Ok(reply) => {
+                    used.add(reply.usage.as_ref());
+                    under_way.is_paid = true;
+                }
                 Err(failure) => {
                     used.failed += 1;
                     seen.failed = Some(failure.to_string());
@@ -156,7 +171,14 @@ impl ChatModel for Watched {
 }
 
 /// A call under way, also one that is stopped.
-struct UnderWay<'w>(&'w Watch);
+struct UnderWay<'w> {
+    watch: &'w Watch,
+    name: Arc<str>,
+    /// What it was reported to cost.
+    reported: Arc<Mutex<Option<Usage>>>,
+    /// Its reply said what it cost.
+    is_paid: bool,
+}
 
 impl<'w> UnderWay<'w> {
     fn begin(watch: &'w Watch, name: &Arc<str>) -> Self {
@@ -172,13 +194,25 @@ impl<'w> UnderWay<'w> {
         seen.asking = Some(name.clone());
         seen.failed = None;
         seen.used.entry(name.clone()).or_default().calls += 1;
-        Self(watch)
+        Self {
+            watch,
+            name: name.clone(),
+            reported: Arc::default(),
+            is_paid: false,
+        }
     }
 }
 
 impl Drop for UnderWay<'_> {
     fn drop(&mut self) {
-        self.0.seen().under_way -= 1;
+        let reported = self.reported.lock();
+        let reported = reported.unwrap_or_else(PoisonError::into_inner).take();
+        let mut seen = self.watch.seen();
+        seen.under_way -= 1;
+        if let Some(usage) = reported.filter(|_| !self.is_paid) {
+            let used = seen.used.entry(self.name.clone()).or_default();
+            used.add(Some(&usage));
+        }
     }
 }
 

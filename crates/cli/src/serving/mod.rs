@@ -1,5 +1,10 @@
 //! `conspectus serve`: the configuration's store, models and section `server:` become a running service.
 
+#[cfg(feature = "otel")]
+mod otel;
+#[cfg(not(feature = "otel"))]
+#[path = "unexported.rs"]
+mod otel;
 pub(crate) mod signals;
 
 use std::io::Write as _;
@@ -13,6 +18,7 @@ use conspectus_config::Config;
 use conspectus_providers::TokioClock;
 use conspectus_server::{Log, Metrics, Server, Settings, Tokens, instance};
 
+use self::otel::Exporting;
 use crate::Done;
 use crate::args::ServeArgs;
 use crate::asking::served;
@@ -79,12 +85,16 @@ async fn serve(config: &Config, policy: &Policy, args: &ServeArgs, settings: Set
     let mut with = ThreadSettings::new(instance());
     with.options = config.options().clone();
     with.models = listed;
+    with.agents.clone_from(config.agents());
     let threads = Threads::new(store, Arc::new(compactor), with);
     let listen = settings.listen;
+    let exporting = Exporting::begin(log);
+    let settings = exporting.settle(settings);
     let server = Server::bind(settings, Arc::new(threads), metrics, Log::new(log)).await;
     let server = server.map_err(|why| Fail::about(Exit::Usage, listen, &io_words(&why)))?;
     ui::write_out(format!("listening on http://{}\n", server.address()).as_bytes())?;
     server.run(signals::stop()?).await;
+    exporting.end().await;
     Ok(Exit::Done)
 }
 

@@ -12,6 +12,7 @@ mod validate;
 
 use serde_json::{Map, Value, json};
 
+use crate::agents::AGENTS;
 use crate::models::MODELS;
 use crate::place::SECTION;
 use crate::server::SERVER;
@@ -31,6 +32,8 @@ pub fn schema() -> String {
     section["type"] = json!(["object", "null"]);
     let mut model = map(MODEL_ROWS, false);
     model["required"] = json!(["name"]);
+    let name = json!({"type": ["string", "null"], "pattern": "\\S"});
+    let agent = json!({"anyOf": [name, {"type": "object", "properties": {"model": name}}]});
     let mut server = map(SERVER_ROWS, true);
     server["description"] = "How conspectus serve runs.".into();
     server["type"] = json!(["object", "null"]);
@@ -45,6 +48,11 @@ pub fn schema() -> String {
                 "type": ["array", "null"],
                 "items": model,
                 "description": "The models there are. Fields of other programs are passed over.",
+            },
+            AGENTS: {
+                "type": ["object", "null"],
+                "additionalProperties": agent,
+                "description": "Which model the conversations of an agent run on, by its agent_name.",
             },
             SERVER: server,
         },

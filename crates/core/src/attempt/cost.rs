@@ -1,14 +1,24 @@
 //! What an attempt costs and saves, in tokens of the provider's cache and in money.
 
+use std::sync::Arc;
+
 use crate::attempt::{Attempt, Snapshot};
-use crate::cost::{Change, Cost, SummaryCall, Warmth, cost};
+use crate::cost::{Change, Cost, SummaryCall, Warmth, cost, spent_micros};
 use crate::count::Weight;
-use crate::effect::{Reply, Route, SummaryInput, SummaryRequest};
+use crate::effect::{Input, Route, SummaryInput, SummaryRequest};
 use crate::outcome::Reason;
 use crate::plan::{Fate, Stay};
 use crate::record::{Author, Patches};
 use crate::thread::Sources;
 use crate::way::{self, Sizes, Why};
+
+/// A call that was made.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(super) struct Asked {
+    pub(super) model: Option<Arc<str>>,
+    /// What it is known to have cost.
+    pub(super) micros: u64,
+}
 
 impl Snapshot {
     /// A change of which the beginning that stays is known by the counter, told on the footing of the size.
@@ -160,13 +170,33 @@ impl Attempt {
         made.is_none_or(|made| made.pays_within(s.policy.cost.expected_calls))
     }
 
-    /// Adds what a reply cost.
-    pub(super) fn paid(&mut self, route: &Route, reply: &Reply) {
-        let prices = self.s.policy.cost.prices_of(route.model.as_deref());
-        if let (Some(usage), Some(prices)) = (&reply.usage, prices) {
-            let micros = crate::cost::spent_micros(usage, &prices);
-            self.spent_micros = self.spent_micros.saturating_add(micros);
-        }
+    /// Adds what a call is reported to cost, whatever becomes of it: a reply that is refused, a call that fails or one
+    /// that is stopped is paid all the same.
+    pub(super) fn paid(&mut self, input: &Input) {
+        let (call, usage) = match input {
+            Input::Usage(call, usage) => (call, usage),
+            Input::Reply(call, reply) => match &reply.usage {
+                Some(usage) => (call, usage),
+                None => return,
+            },
+            _ => return,
+        };
+        let Some(asked) = self.asked.get_mut(call) else {
+            return;
+        };
+        let Some(prices) = self.s.policy.cost.prices_of(asked.model.as_deref()) else {
+            return;
+        };
+        // Reports of one call grow, so what was counted of it is part of what is counted now.
+        let micros = spent_micros(usage, &prices).max(asked.micros);
+        let more = micros - asked.micros;
+        asked.micros = micros;
+        self.spent_micros = self.spent_micros.saturating_add(more);
+    }
+
+    /// What models were paid so far, in micro-dollars, where they tell their usage and the prices are known.
+    pub fn spent_micros(&self) -> u64 {
+        self.spent_micros
     }
 
     /// Whether a call is beyond what may be spent.

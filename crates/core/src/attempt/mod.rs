@@ -16,7 +16,7 @@ mod prune;
 mod reasoning;
 mod summarise;
 
-use std::collections::{BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,7 @@ use crate::record::{Author, Patches, Record, Summary, Weights};
 use crate::thread::{Fixed, Size, Sources};
 use crate::unit::Pos;
 use crate::window::Branch;
+use cost::Asked;
 use summarise::Work;
 
 /// What an attempt aims at, in tokens of the thread's counter.
@@ -156,6 +157,8 @@ pub struct Attempt {
     deadline: Option<Millis>,
     next_call: u32,
     model_called: bool,
+    /// The calls that were made, and what each is known to have cost.
+    asked: BTreeMap<CallNumber, Asked>,
     /// What models were paid, in micro-dollars.
     spent_micros: u64,
     reasons: Vec<Reason>,
@@ -199,6 +202,7 @@ impl Attempt {
             deadline: None,
             next_call: 0,
             model_called: false,
+            asked: BTreeMap::new(),
             spent_micros: 0,
             reasons: Vec::new(),
             failure: None,
@@ -290,6 +294,9 @@ impl Attempt {
     /// Tells it what happened.
     pub fn feed(&mut self, now: Millis, input: Input, src: Sources<'_>) {
         let input = self.s.policy.redact.input(input);
+        if !matches!(self.phase, Phase::Ended(_)) {
+            self.paid(&input);
+        }
         match (std::mem::replace(&mut self.phase, Phase::Summarise), input) {
             (Phase::Ended(report), _) => self.phase = Phase::Ended(report),
             (phase, Input::Appended(delta)) => {
@@ -494,7 +501,12 @@ impl Attempt {
         } else {
             Outcome::Compacted
         };
-        let (record, measured, why) = (Some(record.id), record.measured, record.why.clone());
+        let measured = Measured {
+            // A call may tell what it cost after the record was made.
+            spent_micros: self.spent_micros,
+            ..record.measured
+        };
+        let (record, why) = (Some(record.id), record.why.clone());
         self.end(Report {
             outcome,
             record,

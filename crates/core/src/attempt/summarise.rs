@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::cost::Asked;
 use super::{Attempt, Phase};
 use crate::effect::{
     CallNumber, Effect, Event, Failure, Finish, Input, Millis, Refusal, Reply, Route,
@@ -187,6 +188,8 @@ impl Attempt {
                 self.model_called = true;
                 let deadline = now.saturating_add(self.s.policy.summary.call_timeout_ms);
                 let tokens = request.input_tokens;
+                let model = work.route.model.clone();
+                self.asked.insert(call, Asked { model, micros: 0 });
                 self.outbox.push_back(Effect::Call {
                     call,
                     request,
@@ -236,15 +239,12 @@ impl Attempt {
                 self.after_chunk(work, now, src);
             }
             Input::Reply(call, reply) => match work.called(call) {
-                Some(at) => {
-                    self.paid(&work.route, &reply);
-                    match work.cut_to(at, &reply).filter(|_| self.s.peer().is_none()) {
-                        Some(limit) => {
-                            self.call_failed(work, at, now, Failure::over(limit), src);
-                        }
-                        None => self.replied(work, at, now, &reply, src),
+                Some(at) => match work.cut_to(at, &reply).filter(|_| self.s.peer().is_none()) {
+                    Some(limit) => {
+                        self.call_failed(work, at, now, Failure::over(limit), src);
                     }
-                }
+                    None => self.replied(work, at, now, &reply, src),
+                },
                 None => self.phase = Phase::Working(Box::new(work)),
             },
             Input::Failed(call, failure) => match work.called(call) {

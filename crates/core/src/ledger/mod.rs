@@ -18,6 +18,7 @@ mod redact;
 mod report;
 mod row;
 mod shell;
+mod whole;
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -35,6 +36,7 @@ pub use row::Row;
 use crate::durable;
 use crate::frame;
 use crate::id::CallId;
+use crate::redact::Redactor;
 use crate::view::{MessageView, PartKind, PartRef, Role, Texts};
 pub(crate) use action::words_of;
 use action::{Action, actions};
@@ -86,6 +88,13 @@ struct Pending {
 impl Ledger {
     /// Takes one more message into account. Messages come in order, each once.
     pub fn fold(&mut self, message: &MessageView, texts: &dyn Texts) {
+        self.fold_clear(message, texts, &Redactor::default());
+    }
+
+    /// The same, where patterns of a configuration know secrets, too: a fact is a piece of what was said, and no piece of
+    /// a secret is kept that the pattern would not know any more. Whole secrets stay until [`Self::redacted`].
+    pub fn fold_clear(&mut self, message: &MessageView, texts: &dyn Texts, redactor: &Redactor) {
+        let redactor = whole::by_patterns(redactor);
         let ordinal = self.messages;
         self.messages += 1;
         if message.flags.summary {
@@ -100,14 +109,15 @@ impl Ledger {
             };
             match &part.kind {
                 PartKind::Text if heard && part.inside.is_none() => {
-                    self.rules.hear(&texts.text(at), message, ordinal);
+                    self.rules.hear(&texts.text(at), message, ordinal, redactor);
                 }
                 PartKind::Call { id, tool } => {
-                    let actions = actions(tool, &texts.text(at));
+                    let arguments = whole::clean(texts.text(at), redactor);
+                    let actions = actions(tool, &arguments);
                     self.called(id, tool, actions, ordinal);
                 }
                 PartKind::Result { id, error, .. } => {
-                    let text = result_text(message, index, texts);
+                    let text = result_text(message, index, texts, redactor);
                     self.answered(id, *error, &text);
                 }
                 _ => {}
@@ -415,7 +425,12 @@ pub(crate) fn part_ref(message: &MessageView, part: usize) -> Option<PartRef> {
 }
 
 /// What a result says: its text, or the two ends of its pieces.
-fn result_text(message: &MessageView, result: usize, texts: &dyn Texts) -> String {
+fn result_text(
+    message: &MessageView,
+    result: usize,
+    texts: &dyn Texts,
+    redactor: Option<&Redactor>,
+) -> String {
     let mut out = String::new();
     for (index, part) in message.parts.iter().enumerate().skip(result) {
         let mine = index == result
@@ -424,7 +439,7 @@ fn result_text(message: &MessageView, result: usize, texts: &dyn Texts) -> Strin
         let Some(at) = part_ref(message, index).filter(|_| mine) else {
             continue;
         };
-        let text = texts.text(at);
+        let text = whole::clean(texts.text(at), redactor);
         if text.len() <= 2 * OUTCOME_WINDOW {
             out.push_str(&text);
         } else {

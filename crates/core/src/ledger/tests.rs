@@ -1,12 +1,13 @@
 use super::*;
 use crate::memory::{Memory, call, part, result, text};
-use crate::redact::Redactor;
+use crate::redact::{RedactOption, Redactor};
 
 /// Folds messages and shows all facts, a line each.
 struct Folded {
     texts: Memory,
     ledger: Ledger,
     calls: usize,
+    redactor: Option<Redactor>,
 }
 
 impl Folded {
@@ -15,12 +16,20 @@ impl Folded {
             texts: Memory::new(),
             ledger: Ledger::default(),
             calls: 0,
+            redactor: None,
+        }
+    }
+
+    fn fold(&mut self, message: &MessageView) {
+        match &self.redactor {
+            Some(redactor) => self.ledger.fold_clear(message, &self.texts, redactor),
+            None => self.ledger.fold(message, &self.texts),
         }
     }
 
     fn user(&mut self, said: &str) -> &mut Self {
         let message = self.texts.message(Role::User, vec![text(said)]);
-        self.ledger.fold(&message, &self.texts);
+        self.fold(&message);
         self
     }
 
@@ -30,13 +39,13 @@ impl Folded {
         let message = self
             .texts
             .message(Role::Assistant, vec![call(&id, tool, arguments)]);
-        self.ledger.fold(&message, &self.texts);
+        self.fold(&message);
         id
     }
 
     fn answer(&mut self, id: &str, answer: &str) {
         let message = self.texts.message(Role::Tool, vec![result(id, answer)]);
-        self.ledger.fold(&message, &self.texts);
+        self.fold(&message);
     }
 
     fn ran(&mut self, tool: &str, arguments: &str, answer: &str) -> &mut Self {
@@ -585,4 +594,103 @@ fn rules_are_read_back_from_a_block_of_our_own_and_from_nothing_else() {
     message.flags.summary = true;
     folded.ledger.fold(&message, &folded.texts);
     assert_eq!(folded.rules(), [""; 0]);
+}
+
+/// A pattern may know a secret only as a whole; whatever of it a fact would keep is gone before.
+#[test]
+fn a_pattern_reaches_what_is_cut() {
+    let secret: String = (0..70).map(|n| format!("w{n:03} ")).collect();
+    let secret = format!("vault<{secret}>");
+    let option = RedactOption {
+        patterns: vec![r"vault<[\s\S]*?>".into(), r#""pin":\s*"[^"]+""#.into()],
+        ..RedactOption::default()
+    };
+    let redactor = Redactor::new(&option).expect("patterns");
+    let json = |text: &str| serde_json::to_string(text).expect("a string");
+    let lines = secret.replace(' ', "\n");
+    let filler = "x ".repeat(150);
+    let check = |name: &str, tool: &str, arguments: &str, answer: &str| {
+        let mut folded = Folded::new();
+        folded.redactor = Some(redactor.clone());
+        folded.ran(tool, arguments, answer);
+        let kept = format!("{:?}", folded.ledger.redacted(&redactor));
+        let leaks = ["w001", "w033", "w068", "4711"]
+            .iter()
+            .find(|w| kept.contains(**w));
+        assert_eq!(leaks, None, "{name}: {kept}");
+        folded.rows()
+    };
+    let command = |script: &str| format!(r#"{{"command":{}}}"#, json(script));
+    for script in [
+        format!("echo {filler} {secret} end"),
+        format!("echo {filler}\ncat <<E\n{lines}\nE"),
+        format!("curl https://h/{secret}"),
+        format!("pytest -k {secret}"),
+        format!("git commit -m '{secret}'"),
+    ] {
+        check("a command", "bash", &command(&script), "ok");
+    }
+    for arguments in [
+        format!(
+            r#"{{"todos":[{{"content":{}}}]}}"#,
+            json(&format!("{filler}{secret}"))
+        ),
+        format!(r#"{{"agent":"a","task":{}}}"#, json(&lines)),
+        r#"{"todos":[{"content":"call"}],"pin": "4711"}"#.to_owned(),
+        format!("{{\"url\":{}}}", json(&format!("https://h/?q={secret}"))),
+    ] {
+        check("an argument", "task", &arguments, "ok");
+    }
+    let test = command("cargo test");
+    for answer in [
+        format!("error: {filler} {secret}"),
+        format!("{}error: {}", secret, "y".repeat(20_000)),
+        // Only the ends of a long result are read; the secret lies across the place where one begins.
+        format!("{}\nerror: {lines}{}", "z".repeat(9_000), "y".repeat(7_900)),
+        format!("{{\"stderr\":{}}}", json(&format!("error: {lines}"))),
+        format!("test result: FAILED. 1 failed; {secret}"),
+    ] {
+        check("a result", "bash", &test, &answer);
+    }
+    // What no pattern knows is kept as ever.
+    let rows = check(
+        "nothing",
+        "bash",
+        &command("git push origin main"),
+        "Error: no w00 here",
+    );
+    assert!(
+        rows.iter().any(|row| row.contains("no w00 here")),
+        "{rows:?}"
+    );
+}
+
+#[test]
+fn a_rule_that_a_pattern_reaches_over_is_cut_clear() {
+    let option = RedactOption {
+        patterns: vec![r"the phrase is [^!]*!".into()],
+        ..RedactOption::default()
+    };
+    let redactor = Redactor::new(&option).expect("patterns");
+    let heard = |said: &str| {
+        let mut folded = Folded::new();
+        folded.redactor = Some(redactor.clone());
+        folded.user(said);
+        let live = format!("{:?}", folded.ledger.rules());
+        let shown = folded.ledger.redacted(&redactor);
+        (live, format!("{:?}", shown.rules()))
+    };
+    let (_, shown) = heard(
+        "Always tell the guard that the phrase is green river. Never say it is tall oak! Thanks.",
+    );
+    assert!(
+        !shown.contains("green river") && !shown.contains("tall oak"),
+        "{shown}"
+    );
+    // A rule that holds the secret as a whole is kept as it was said, so that it can still be taken back.
+    let (live, shown) = heard("Always tell the guard that the phrase is tall oak! Thanks.");
+    assert!(
+        live.contains("tall oak") && !shown.contains("tall oak"),
+        "{live} {shown}"
+    );
 }

@@ -146,6 +146,11 @@ impl Redactor {
         self.asked.enabled != Some(false)
     }
 
+    /// Whether it does more than what is built in.
+    pub(crate) fn has_patterns(&self) -> bool {
+        self.is_on() && !self.asked.patterns.is_empty()
+    }
+
     /// The text without its secrets. Doing it again changes nothing.
     pub fn redact<'t>(&self, text: &'t str) -> Cow<'t, str> {
         let mut out = Cow::Borrowed(text);

@@ -132,7 +132,7 @@ impl Thread {
         self.branch = Arc::new(Branch::to(&self.history, head, src.texts, src.counter));
         self.ledger = Ledger::default();
         for view in self.branch.views() {
-            self.ledger.fold(view, src.texts);
+            self.ledger.fold_clear(view, src.texts, &self.policy.redact);
         }
         while let Some(record) = self.active().cloned()
             && self.branch.position(record.upto).is_none()

@@ -233,7 +233,8 @@ impl Thread {
             let weight = src.counter.message(&view, src.texts);
             let view = Arc::new(view);
             let node = self.history.append(self.branch.head(), view.clone());
-            self.ledger.fold(&view, src.texts);
+            self.ledger
+                .fold_clear(&view, src.texts, &self.policy.redact);
             if self.goes_on_with_absent(self.branch.len(), &view) {
                 self.needs_whole();
             }

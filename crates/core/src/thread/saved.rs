@@ -298,7 +298,9 @@ impl Thread {
             if is_placeholder(&view) {
                 return Err(RestoreError::Missing(thread.branch.path()[at]));
             }
-            thread.ledger.fold(&view, src.texts);
+            thread
+                .ledger
+                .fold_clear(&view, src.texts, &thread.policy.redact);
         }
         thread.undone = state.undone;
         thread.version = state.version;

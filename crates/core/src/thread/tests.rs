@@ -11,6 +11,7 @@ mod course;
 /// What a cache, prices and caps do to decisions.
 mod economics;
 mod history;
+mod paid;
 /// What stays behind a change goes without reasoning that is bound to what was before.
 mod reasoning;
 /// What the first refusal teaches.

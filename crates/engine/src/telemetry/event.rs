@@ -203,6 +203,18 @@ pub enum Way {
     Prune,
 }
 
+impl Way {
+    /// The word used in every interface.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Replay => "replay",
+            Self::Transcript => "transcript",
+            Self::Digest => "digest",
+            Self::Prune => "prune",
+        }
+    }
+}
+
 /// An attempt ended in a way that nobody foresaw.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exception {
@@ -233,6 +245,8 @@ pub struct ExceptionMetadata {
     pub kind: Arc<str>,
     /// What is known. Secrets are taken out.
     pub reason: Arc<str>,
-    /// Where, as far as it is known.
+    /// What it came from, the nearest cause first, without secrets: the sources of the error that a panic carried
+    /// (`std::panic::panic_any` with a boxed error). Of other panics nothing is known here; where they happened is told
+    /// to the program's panic hook, and a log of the service names that place.
     pub stacktrace: Vec<Arc<str>>,
 }

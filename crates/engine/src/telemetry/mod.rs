@@ -3,9 +3,17 @@
 //! Names and measurements are those of Nous's plugin (`[:nous, :compaction, :start]`, `:stop`, `:exception`), and beside
 //! them what was decided, what it cost and what it saves. A [`Compactor`](crate::Compactor) tells its [`Telemetry`];
 //! exporters are [`Subscriber`]s. Nothing in an event holds text of the conversation.
+//!
+//! With the feature `tracing` attempts, model calls and store writes are spans of the crate of that name, too; who exports
+//! them is the program's choice. Nothing in a span holds text of the conversation either.
 
 mod event;
 mod span;
+#[cfg(feature = "tracing")]
+mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+mod trace;
 
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -16,6 +24,7 @@ pub use event::{
     StartMeasurements, StartMetadata, Stop, StopMeasurements, StopMetadata, Way,
 };
 pub(crate) use span::{Caught, Span, failure};
+pub(crate) use trace::{AttemptTrace, traced, traced_turns};
 
 /// Listens to events. It is called where they happen, so it should be quick; what it panics with is lost.
 pub trait Subscriber: Send + Sync {

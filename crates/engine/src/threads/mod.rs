@@ -107,6 +107,7 @@ pub use visible::{Fold, Page, Visible, VisibleMessage};
 use crate::clock::Clock;
 use crate::compactor::Compactor;
 use crate::store::ThreadStore;
+use crate::telemetry::traced;
 use events::Bells;
 
 /// Threads in a store.
@@ -130,7 +131,7 @@ impl<C: Clock> Threads<C> {
         settings: Settings,
     ) -> Self {
         Self {
-            store,
+            store: traced(store),
             compactor,
             settings,
             bells: Arc::default(),

@@ -9,7 +9,7 @@ use conspectus::core::effect::Reply;
 use conspectus::core::policy::{CounterChoice, Strategy};
 use conspectus::core::view::Role;
 use conspectus::{
-    ChatModel as _, CompactRequest, Control, Conversation, Document, ModelCall, OpenOptions,
+    ChatModel as _, CompactRequest, Control, Conversation, Document, Meter, ModelCall, OpenOptions,
     Prompt, Replaying,
 };
 use serde_json::{Value, json};
@@ -44,6 +44,7 @@ pub async fn replayed(
         max_output_tokens: 40,
         timeout_ms: setup.call_timeout_ms,
         schema: None,
+        meter: Meter::default(),
     };
     let _: Reply = model.call(turn, &|| ()).await?;
     let turn = model.take().pop().context("the normal turn was watched")?;

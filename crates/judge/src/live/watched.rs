@@ -4,7 +4,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use conspectus::core::effect::{Failure, Millis, Refusal, Reply};
 use conspectus::core::summary::accept;
-use conspectus::{Boxed, ChatModel, Clock, Format, ModelCall, Prompt};
+use conspectus::{About, Boxed, ChatModel, Clock, Format, ModelCall, Prompt};
 use conspectus_providers::TokioClock;
 
 /// One call.
@@ -50,6 +50,10 @@ impl Watched {
 impl ChatModel for Watched {
     fn takes(&self) -> Option<Format> {
         self.model.takes()
+    }
+
+    fn about(&self) -> About {
+        self.model.about()
     }
 
     fn call<'a>(

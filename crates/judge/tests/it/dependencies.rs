@@ -4,6 +4,11 @@ use std::process::Command;
 
 /// The names of all crates that `package` reaches in its default build.
 fn reached(package: &str) -> Vec<String> {
+    reached_with(package, "")
+}
+
+/// The same with features.
+fn reached_with(package: &str, features: &str) -> Vec<String> {
     let tree = Command::new(env!("CARGO"))
         .args([
             "tree",
@@ -16,6 +21,8 @@ fn reached(package: &str) -> Vec<String> {
             "{p}",
             "--package",
             package,
+            "--features",
+            features,
         ])
         .output()
         .expect("cargo is there, it runs this test");
@@ -103,4 +110,20 @@ fn the_service_reaches_no_store_and_no_model() {
 #[test]
 fn the_first_command_compiles_neither_tls_nor_sql() {
     check("conspectus-cli", &[&RUNTIME[..], &NETWORK, &SQL].concat());
+}
+
+#[test]
+fn spans_and_their_export_are_compiled_for_whoever_asks_for_them() {
+    for package in ["conspectus-cli", "conspectus", "conspectus-store"] {
+        check(package, &["tracing-subscriber", "opentelemetry"]);
+    }
+    check("conspectus", &["tracing", "tracing-core"]);
+    check("conspectus-cli", &["tracing", "tracing-core"]);
+    let exported = reached_with("conspectus-cli", "otel");
+    let is_there = |name: &str| exported.iter().any(|r| r == name);
+    assert!(is_there("opentelemetry-otlp") && is_there("tracing-opentelemetry"));
+    // By the HTTP client that is there anyway.
+    for other in ["tonic", "h2", "openssl", "aws-lc-sys", "ureq"] {
+        assert!(!is_there(other), "the export reaches {other}");
+    }
 }

@@ -4,7 +4,7 @@ use std::future::Future;
 use std::sync::Arc;
 
 use conspectus::core::effect::{Failure, Reply};
-use conspectus::{ChatModel, ModelCall, Prompt};
+use conspectus::{ChatModel, Meter, ModelCall, Prompt};
 use conspectus_providers::{
     AnthropicMessages, BuildError, Endpoint, Key, OpenAiChat, Proxy, Secret,
 };
@@ -110,6 +110,7 @@ pub(crate) fn call() -> ModelCall {
         max_output_tokens: 300,
         timeout_ms: 20_000,
         schema: None,
+        meter: Meter::default(),
     }
 }
 

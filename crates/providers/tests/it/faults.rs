@@ -1,9 +1,12 @@
 //! What every provider makes of servers that fail: a typed failure, in time, without the key.
 
 use std::net::TcpListener;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use conspectus::core::effect::{Failure, Finish};
+use conspectus::core::view::Usage;
+use conspectus::{Meter, ModelCall};
 use conspectus_providers::Endpoint;
 use conspectus_testkit::server::{HttpServer, Step};
 use serde_json::json;
@@ -71,6 +74,45 @@ fn stalls_end() {
             endpoint.max_reply_bytes = usize::MAX;
         };
         assert_eq!(failure(api, vec![events(), ping], total), late(50));
+    }
+}
+
+/// What a stream told of its cost before it broke, stalled or said an error, and of one that came to its end.
+#[test]
+fn usage_is_told_before_the_end() {
+    for api in APIS {
+        let whole = (api.stream)(Says::Text);
+        let at = whole.iter().position(|event| event.contains("usage\":{"));
+        let at = at.expect("it tells its usage");
+        let told = &whole[..=at];
+        let after = |last: Vec<Step>| {
+            let mut steps = vec![events()];
+            steps.extend(told.iter().cloned().map(Step::Send));
+            [steps, last].concat()
+        };
+        let error = Step::Send((api.error)("overloaded_error", "busy"));
+        for last in [vec![Step::Stall], vec![error], vec![]] {
+            let server = HttpServer::always(after(last));
+            let mut endpoint = api.endpoint(&server);
+            endpoint.timeouts.idle_ms = 60;
+            let model = (api.make)(&endpoint).expect("it can be made");
+            let seen: Arc<Mutex<Option<Usage>>> = Arc::default();
+            let kept = seen.clone();
+            let call = ModelCall {
+                meter: Meter::new(move |usage| {
+                    *kept.lock().expect("whole") = Some(usage.clone());
+                }),
+                ..call()
+            };
+            let answer = block_on(async { model.call(call, &|| {}).await });
+            let seen = seen.lock().expect("whole").clone();
+            let input = seen.as_ref().map(|usage| usage.input);
+            assert!(input > Some(0), "{}: {answer:?}", api.name);
+            // The usage of chat completions comes behind the end, when nothing can go wrong any more.
+            if api.name == "anthropic" {
+                assert!(answer.is_err(), "{answer:?}");
+            }
+        }
     }
 }
 

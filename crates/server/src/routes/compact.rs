@@ -212,7 +212,7 @@ fn done(compacted: Compacted, is_preview: bool) -> Answered<Done> {
         Outcome::Failed | Outcome::ConfigError => {
             let status = StatusCode::INTERNAL_SERVER_ERROR;
             let mut problem = Problem::new(status, "compaction_failed", FAILED);
-            problem.cause = Some(compacted.failure.as_ref().map_or("unknown", cause));
+            problem.cause = Some(compacted.failure.as_ref().map_or("unknown", Failure::kind));
             return Err(problem);
         }
     };
@@ -253,22 +253,6 @@ fn deferred(reasons: &[Reason]) -> Problem {
         None => "it waits; ask again later".to_owned(),
     };
     Problem::conflict("deferred", detail)
-}
-
-/// The failure's kind.
-fn cause(failure: &Failure) -> &'static str {
-    match failure {
-        Failure::ContextOverflow { .. } => "context_overflow",
-        Failure::TooManyBytes => "too_many_bytes",
-        Failure::Unavailable { .. } => "unavailable",
-        Failure::Unusable { .. } => "unusable",
-        Failure::TimedOut { .. } => "timed_out",
-        Failure::NotASummary(_) => "not_a_summary",
-        Failure::Store { .. } => "store",
-        Failure::SpendCap => "spend_cap",
-        Failure::Broken { .. } => "broken",
-        _ => "unknown",
-    }
 }
 
 #[cfg(test)]

@@ -11,4 +11,6 @@ mod scenarios;
 mod shapes;
 mod simulations;
 mod telemetry;
+#[cfg(feature = "tracing")]
+mod traces;
 mod transcripts;

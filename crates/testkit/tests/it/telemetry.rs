@@ -5,25 +5,27 @@ use std::pin::pin;
 use std::sync::{Arc, Mutex};
 use std::task::Poll;
 
-use conspectus::core::effect::{Event as CoreEvent, Route};
+use conspectus::core::effect::{Delta, Event as CoreEvent, Failure, Reply, Route};
 use conspectus::core::outcome::Outcome;
-use conspectus::core::policy::{KeepOption, OnFailure, Options};
+use conspectus::core::policy::{KeepOption, OnFailure, Options, Prices, Rates};
+use conspectus::core::view::Usage;
 use conspectus::telemetry::{Event, Labels, Telemetry, Way};
 use conspectus::{
-    Alone, ChatModel, CompactRequest, Compaction, Compactor, Control, Document, Models,
-    OpenOptions, Surroundings,
+    Alone, Boxed, ChatModel, CompactRequest, Compaction, Compactor, Control, Decision, Document,
+    ModelCall, ModelProfile, Models, OpenOptions, OpenThread, Shared, Sources, Surroundings,
+    open_thread,
 };
 use conspectus_testkit::executor::VirtualTime;
 use conspectus_testkit::model::{Behaviour, ScriptedChat, ScriptedModel};
 
-struct World {
-    time: VirtualTime,
+pub(crate) struct World {
+    pub(crate) time: VirtualTime,
     told: Arc<Mutex<Vec<Event>>>,
-    compactor: Compactor<VirtualTime>,
-    document: Document,
+    pub(crate) compactor: Compactor<VirtualTime>,
+    pub(crate) document: Document,
 }
 
-fn world(behaviour: Behaviour) -> World {
+pub(crate) fn world(behaviour: Behaviour) -> World {
     let time = VirtualTime::new();
     let told: Arc<Mutex<Vec<Event>>> = Arc::default();
     let listen = {
@@ -60,7 +62,7 @@ fn world(behaviour: Behaviour) -> World {
     }
 }
 
-fn request(is_asking: bool) -> CompactRequest {
+pub(crate) fn request(is_asking: bool) -> CompactRequest {
     let options = Options {
         keep: Some(KeepOption::Messages(2)),
         on_failure: Some(OnFailure::Unchanged),
@@ -79,7 +81,7 @@ fn request(is_asking: bool) -> CompactRequest {
 }
 
 impl World {
-    fn compact(&self, is_asking: bool, around: &dyn Surroundings) -> Compaction {
+    pub(crate) fn compact(&self, is_asking: bool, around: &dyn Surroundings) -> Compaction {
         let (request, control) = (request(is_asking), Control::new());
         let conversation = &self.document.conversations()[0];
         let run = self
@@ -93,7 +95,7 @@ impl World {
     }
 }
 
-fn good() -> Behaviour {
+pub(crate) fn good() -> Behaviour {
     Behaviour::Slow {
         ms: 700,
         then: Box::new(Behaviour::text(
@@ -165,7 +167,7 @@ fn what_failed_has_no_after() {
 }
 
 /// Breaks when a summary is there.
-struct Broken;
+pub(crate) struct Broken;
 
 impl Surroundings for Broken {
     fn emit(&self, event: &CoreEvent) {
@@ -203,6 +205,54 @@ fn a_panic_ends_the_attempt_and_not_the_program() {
         reason.contains("is wrong") && !reason.contains("sk-ant"),
         "{reason}"
     );
+}
+
+/// Breaks with an error that has causes.
+struct Carrying;
+
+#[derive(Debug)]
+struct Caused(&'static str, Option<Box<Caused>>);
+
+impl std::fmt::Display for Caused {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0)
+    }
+}
+
+impl std::error::Error for Caused {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(self.1.as_deref()?)
+    }
+}
+
+impl Surroundings for Carrying {
+    fn emit(&self, event: &CoreEvent) {
+        if let CoreEvent::Progress { .. } = event {
+            let key = "key sk-ant-api03-abcdefghijklmnopqrstuvwxyz0123456789ABCDEFGHIJ is wrong";
+            let deeper = Caused("the index is gone", Some(Box::new(Caused(key, None))));
+            let error = Caused("the memory cannot be written", Some(Box::new(deeper)));
+            let error: Box<dyn std::error::Error + Send + Sync> = Box::new(error);
+            std::panic::panic_any(error);
+        }
+    }
+}
+
+#[test]
+fn the_error_that_a_panic_carries_tells_where_it_came_from() {
+    let world = world(good());
+    let compaction = world.compact(true, &Carrying);
+    assert_eq!(compaction.report.outcome, Outcome::Failed);
+    let told = world.told();
+    let [Event::Start(_), Event::Exception(exception)] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    let of = &exception.metadata;
+    assert_eq!(of.reason.as_ref(), "the memory cannot be written");
+    let [index, key] = of.stacktrace.as_slice() else {
+        panic!("{:?}", of.stacktrace);
+    };
+    assert_eq!(index.as_ref(), "the index is gone");
+    assert!(key.contains("is wrong") && !key.contains("sk-ant"), "{key}");
 }
 
 #[test]
@@ -269,4 +319,132 @@ fn events_are_written_under_the_names_of_nous_and_read_again() {
         let again: Event = serde_json::from_value(json).expect("it can be read");
         assert_eq!(again, *event);
     }
+}
+
+/// Tells what it costs, then does not come to an end.
+struct Metered {
+    fails: bool,
+}
+
+impl ChatModel for Metered {
+    fn call<'a>(
+        &'a self,
+        call: ModelCall,
+        _: &'a (dyn Fn() + Send + Sync),
+    ) -> Boxed<'a, Result<Reply, Failure>> {
+        Box::pin(async move {
+            for input in [900, 1_000] {
+                call.meter.report(&Usage {
+                    input,
+                    ..Usage::default()
+                });
+            }
+            match self.fails {
+                true => Err(Failure::Unusable {
+                    message: "the stream broke".into(),
+                }),
+                false => std::future::pending().await,
+            }
+        })
+    }
+}
+
+/// At a dollar a thousand tokens.
+pub(crate) fn metered(fails: bool) -> (World, CompactRequest) {
+    let mut world = world(Behaviour::Panic);
+    let model: Result<Arc<dyn ChatModel>, String> = Ok(Arc::new(Metered { fails }));
+    let models = Models::new().with("m", model);
+    let listen = {
+        let told = world.told.clone();
+        move |event: &Event| told.lock().expect("not poisoned").push(event.clone())
+    };
+    let telemetry = Telemetry::new().with(listen);
+    world.compactor = Compactor::new(models, world.time.clone()).with_telemetry(telemetry);
+    let mut request = request(true);
+    let dollars = 1_000_000_000;
+    request.model = ModelProfile {
+        name: Some("m".into()),
+        prices: Some(Prices::flat(Rates {
+            input: dollars,
+            output: dollars,
+            cache_read: dollars,
+            cache_write: dollars,
+        })),
+        ..ModelProfile::default()
+    };
+    request.options.max_retries = Some(0);
+    (world, request)
+}
+
+#[test]
+fn a_call_that_fails_after_it_told_its_usage_is_paid() {
+    let (world, request) = metered(true);
+    let (conversation, control) = (&world.document.conversations()[0], Control::new());
+    let run = world
+        .compactor
+        .compact(conversation, &request, &Alone, &control);
+    let compaction = world.time.run(run).expect("sane options");
+    assert_eq!(compaction.report.outcome, Outcome::Failed);
+    assert_eq!(compaction.report.measured.spent_micros, 1_000_000);
+    assert_eq!(compaction.thread.spent().thread_micros, 1_000_000);
+    let told = world.told();
+    let [Event::Start(_), Event::Stop(stop)] = told.as_slice() else {
+        panic!("{told:?}");
+    };
+    assert_eq!(stop.measurements.spent_micros, 1_000_000);
+    let input = stop.metadata.called.usage.as_ref().map(|usage| usage.input);
+    assert_eq!(input, Some(1_000));
+}
+
+#[test]
+fn a_call_that_is_stopped_after_it_told_its_usage_is_paid() {
+    let (world, request) = metered(false);
+    let (conversation, control) = (&world.document.conversations()[0], Control::new());
+    let run = world
+        .compactor
+        .compact(conversation, &request, &Alone, &control);
+    let mut run = pin!(run);
+    let compaction = world.time.run(poll_fn(|cx| {
+        let polled = run.as_mut().poll(cx);
+        control.cancel();
+        polled
+    }));
+    let compaction = compaction.expect("sane options");
+    assert_eq!(compaction.report.outcome, Outcome::Cancelled);
+    assert_eq!(compaction.report.measured.spent_micros, 1_000_000);
+}
+
+/// Nobody waits for the attempt any more, but the thread goes on.
+#[test]
+fn an_attempt_that_is_dropped_is_paid() {
+    let (world, request) = metered(false);
+    let conversation = &world.document.conversations()[0];
+    let opened = open_thread(conversation, &request);
+    let OpenThread {
+        mut thread,
+        counter,
+        ..
+    } = opened.expect("sane options");
+    let src = Sources {
+        texts: conversation,
+        counter: counter.as_ref(),
+    };
+    let Decision::Start(attempt, _) = thread.manual(0, &request.manual, src) else {
+        panic!("there is something to fold");
+    };
+    let home = Shared::new(thread, conversation, counter.as_ref());
+    let control = Control::new();
+    {
+        let run = world.compactor.run(&home, *attempt, &Alone, &control);
+        let mut run = pin!(run);
+        world.time.run(poll_fn(|cx| {
+            // Once to call, once more to read what was told meanwhile.
+            for _ in 0..2 {
+                assert!(run.as_mut().poll(cx).is_pending());
+                control.appended(Delta::default());
+            }
+            Poll::Ready(())
+        }));
+    }
+    assert_eq!(home.into_thread().spent().thread_micros, 1_000_000);
 }

@@ -61,7 +61,7 @@ const SHORT: Sizes = Sizes {
     appends: 160,
     threads: 100,
     sample: 10,
-    messages: 2_000,
+    messages: 2_500,
     opened: 5,
     soak: Duration::from_secs(6),
     tick: Duration::from_millis(200),

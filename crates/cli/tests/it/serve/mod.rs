@@ -1,5 +1,6 @@
 //! `conspectus serve`, as it is started and stopped.
 
+mod agents;
 mod session;
 #[cfg(feature = "postgres")]
 mod together;

@@ -25,8 +25,10 @@ use shape::Shape;
 use supersede::{Effect, TakeBack};
 
 use super::MAX_RULES;
+use super::whole::Message;
 use crate::digest::said;
 use crate::id::Ident;
+use crate::redact::Redactor;
 use crate::view::{MessageView, Role};
 
 /// Bytes of a rule with the list that it introduces.
@@ -124,12 +126,19 @@ impl Rules {
     }
 
     /// Reads a text that the user, or the host in a later system message, says in `message`.
-    pub(super) fn hear(&mut self, text: &str, message: &MessageView, ordinal: u64) {
+    pub(super) fn hear(
+        &mut self,
+        text: &str,
+        message: &MessageView,
+        ordinal: u64,
+        redactor: Option<&Redactor>,
+    ) {
         let text = said(text);
         let speaker = Speaker {
             role: message.role,
             ident: message.ident,
             ordinal,
+            words: Message::new(&text, redactor),
         };
         let all = sentences(&text);
         let before = self.standing.len();
@@ -160,7 +169,7 @@ impl Rules {
     }
 
     /// What the host pinned is a rule: those in it, or all of it.
-    fn pin(&mut self, text: &str, before: usize, speaker: &Speaker) {
+    fn pin(&mut self, text: &str, before: usize, speaker: &Speaker<'_>) {
         let from = before.min(self.standing.len());
         let mut mine = self.standing[from..]
             .iter_mut()
@@ -180,7 +189,7 @@ impl Rules {
         sentence: &Sentence<'_>,
         r: &Reading,
         is_listed: bool,
-        speaker: &Speaker,
+        speaker: &Speaker<'_>,
     ) -> bool {
         let force = find::force(r).or(is_listed.then_some(Force::Plain));
         let is_candidate = force.is_none() && !self.standing.is_empty();
@@ -200,6 +209,8 @@ impl Rules {
             .with_list
             .filter(|t| t.len() <= MAX_RULE)
             .unwrap_or(sentence.text);
+        let text = speaker.words.part(text);
+        let text = text.as_ref();
         if self.standing.iter().any(|rule| rule.text.as_ref() == text) {
             return true;
         }
@@ -215,7 +226,7 @@ impl Rules {
     }
 
     /// Ends the rules that the sentence changes or says again.
-    fn end_others(&mut self, r: &Reading, shape: &Shape, speaker: &Speaker) -> Ends {
+    fn end_others(&mut self, r: &Reading, shape: &Shape, speaker: &Speaker<'_>) -> Ends {
         let mut ends = Ends::default();
         let is_name = |rule: &Rule| {
             rule.shape
@@ -261,7 +272,7 @@ impl Rules {
     }
 
     /// Takes back what the sentence says it takes back. Whether anything was.
-    fn take_back(&mut self, r: &Reading, shape: &Shape, speaker: &Speaker) -> bool {
+    fn take_back(&mut self, r: &Reading, shape: &Shape, speaker: &Speaker<'_>) -> bool {
         let back = supersede::takes_back(r, shape);
         let is_open = |rule: &&Rule| rule.force != Force::Pinned && rule.message < speaker.ordinal;
         let gone: Vec<u64> = match back {
@@ -312,7 +323,7 @@ impl Rules {
         !gone.is_empty()
     }
 
-    fn end(&mut self, rule: &Rule, ended: Ended, speaker: &Speaker) {
+    fn end(&mut self, rule: &Rule, ended: Ended, speaker: &Speaker<'_>) {
         if self.past.len() == MAX_PAST_RULES {
             self.past.remove(0);
         }
@@ -330,7 +341,7 @@ impl Rules {
         force: Force,
         shape: Shape,
         instead_of: Option<Arc<str>>,
-        speaker: &Speaker,
+        speaker: &Speaker<'_>,
     ) {
         if self.standing.len() == MAX_RULES {
             // The oldest of the least firm ones goes, but the first ones set the tone.
@@ -363,6 +374,7 @@ impl Rules {
             role: block.role,
             ident: block.ident,
             ordinal,
+            words: Message::default(),
         };
         self.add(text, force, Shape::of(&reading), None, &speaker);
         if let Some(rule) = self.standing.last_mut() {
@@ -372,10 +384,12 @@ impl Rules {
 }
 
 /// Who speaks, where.
-struct Speaker {
+struct Speaker<'a> {
     role: Role,
     ident: Ident,
     ordinal: u64,
+    /// What is said.
+    words: Message<'a>,
 }
 
 /// What a sentence ended.
@@ -406,7 +420,7 @@ pub fn rules_of(text: &str) -> Vec<Rule> {
         Ident::of(text),
     );
     let mut rules = Rules::default();
-    rules.hear(text, &message, 0);
+    rules.hear(text, &message, 0, None);
     rules.standing
 }
 

@@ -8,7 +8,7 @@ fn hear(messages: &[&str]) -> Rules {
     for (ordinal, text) in messages.iter().enumerate() {
         let handle = crate::id::Handle(0);
         let message = MessageView::new(handle, Role::User, Vec::new(), Ident::of(text));
-        rules.hear(text, &message, ordinal as u64);
+        rules.hear(text, &message, ordinal as u64, None);
     }
     rules
 }
@@ -401,7 +401,7 @@ fn what_is_pinned_is_a_rule_and_stays_one() {
             Ident::of(text),
         );
         message.flags.pinned = pinned;
-        rules.hear(text, &message, ordinal as u64);
+        rules.hear(text, &message, ordinal as u64, None);
     }
     assert_eq!(
         (texts(&rules), rules.standing()[0].force),

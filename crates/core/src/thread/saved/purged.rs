@@ -9,6 +9,7 @@ use crate::ledger::Ledger;
 use crate::patch::Patch;
 use crate::policy::Policy;
 use crate::record::{Patches, Record};
+use crate::redact::Redactor;
 use crate::thread::{HeadCause, Sources, Thread, live};
 
 impl Thread {
@@ -43,7 +44,7 @@ impl Thread {
         }
         let messages: BTreeMap<NodeId, &Known> =
             stored.messages.iter().map(|(n, k)| (*n, k)).collect();
-        let mut told = Told::new(&messages);
+        let mut told = Told::new(&messages, &policy.redact);
         for record in &mut stored.records {
             let upto = record.upto;
             let prefix = *prefixes.get(&upto).ok_or(RestoreError::Missing(upto))?;
@@ -77,14 +78,16 @@ impl Thread {
 /// Ledgers along the branches. One that goes on where the one before ended costs what is new.
 struct Told<'a> {
     messages: &'a BTreeMap<NodeId, &'a Known>,
+    redactor: &'a Redactor,
     at: Option<NodeId>,
     ledger: Ledger,
 }
 
 impl<'a> Told<'a> {
-    fn new(messages: &'a BTreeMap<NodeId, &'a Known>) -> Self {
+    fn new(messages: &'a BTreeMap<NodeId, &'a Known>, redactor: &'a Redactor) -> Self {
         Self {
             messages,
+            redactor,
             at: None,
             ledger: Ledger::default(),
         }
@@ -105,7 +108,8 @@ impl<'a> Told<'a> {
             self.ledger = Ledger::default();
         }
         for known in path.into_iter().rev() {
-            self.ledger.fold(&known.view, src.texts);
+            self.ledger
+                .fold_clear(&known.view, src.texts, self.redactor);
         }
         self.at = Some(upto);
         Ok(&self.ledger)

@@ -6,7 +6,7 @@ use super::super::*;
 use crate::attempt::Poll;
 use crate::cost::{Change, Warmth};
 use crate::count::Estimator;
-use crate::effect::{CommitAck, Effect, Finish, Input, Reply, Route};
+use crate::effect::{CallNumber, CommitAck, Effect, Finish, Input, Reply, Route};
 use crate::memory::{Memory, call, result, text};
 use crate::outcome::{Moment, Outcome, Reason, Report};
 use crate::patch::PatchCause;
@@ -18,7 +18,7 @@ use crate::view::Role;
 const MINUTE: Millis = 60_000;
 
 /// 3 and 15 dollars a million tokens, cached a tenth, kept five minutes.
-fn model(window: u64) -> ModelProfile {
+pub(super) fn model(window: u64) -> ModelProfile {
     let rates = Rates {
         input: 3_000_000,
         output: 15_000_000,
@@ -38,11 +38,11 @@ fn model(window: u64) -> ModelProfile {
     }
 }
 
-struct Scene {
+pub(super) struct Scene {
     memory: Memory,
-    thread: Thread,
+    pub(super) thread: Thread,
     usage: Option<Usage>,
-    calls: usize,
+    pub(super) calls: usize,
 }
 
 impl Scene {
@@ -79,7 +79,7 @@ impl Scene {
     }
 
     /// A request, and rounds of 200 rows, about 2,000 tokens each.
-    fn worked(options: &Options, model: &ModelProfile, rounds: usize) -> Self {
+    pub(super) fn worked(options: &Options, model: &ModelProfile, rounds: usize) -> Self {
         let mut scene = Self::new(options, model);
         scene.say(Role::System, vec![text("You tend a garden.")]);
         scene.say(
@@ -100,6 +100,24 @@ impl Scene {
     }
 
     fn check(&mut self, now: Millis, routes: &[Route]) -> Report {
+        let usage = self.usage.clone();
+        self.check_with(now, routes, |call, _| {
+            let reply = Reply {
+                text: "The beds one to nine were looked at.".into(),
+                finish: Finish::Stop,
+                usage: usage.clone(),
+            };
+            vec![Input::Reply(call, reply)]
+        })
+    }
+
+    /// The same, where this is what comes of a call, in order.
+    pub(super) fn check_with(
+        &mut self,
+        now: Millis,
+        routes: &[Route],
+        mut called: impl FnMut(CallNumber, &Route) -> Vec<Input>,
+    ) -> Report {
         let src = Sources {
             texts: &self.memory,
             counter: &Estimator,
@@ -110,33 +128,30 @@ impl Scene {
             Decision::Wait(_) => panic!("nothing is under way"),
         };
         loop {
-            let input = match attempt.poll(now, src) {
+            let inputs = match attempt.poll(now, src) {
                 Poll::Done(report) => {
                     self.thread.ended(attempt.id(), report.outcome, now);
                     self.thread.spend(now, report.measured.spent_micros);
                     return *report;
                 }
                 Poll::Idle => panic!("everything was answered"),
-                Poll::Do(Effect::Call { call, .. }) => {
+                Poll::Do(Effect::Call { call, route, .. }) => {
                     self.calls += 1;
-                    let reply = Reply {
-                        text: "The beds one to nine were looked at.".into(),
-                        finish: Finish::Stop,
-                        usage: self.usage.clone(),
-                    };
-                    Input::Reply(call, reply)
+                    called(call, &route)
                 }
-                Poll::Do(Effect::CacheGet(key)) => Input::Cached(key, None),
-                Poll::Do(Effect::Hook(hook, _)) => Input::HookDone(hook),
-                Poll::Do(Effect::Archive(_)) => Input::Archived(Ok(())),
+                Poll::Do(Effect::CacheGet(key)) => vec![Input::Cached(key, None)],
+                Poll::Do(Effect::Hook(hook, _)) => vec![Input::HookDone(hook)],
+                Poll::Do(Effect::Archive(_)) => vec![Input::Archived(Ok(()))],
                 Poll::Do(Effect::Commit(record, expect)) => {
                     let ack = self.thread.commit(&record, expect, src);
                     assert!(matches!(ack, CommitAck::Ok(_)));
-                    Input::Committed(ack)
+                    vec![Input::Committed(ack)]
                 }
                 Poll::Do(_) => continue,
             };
-            attempt.feed(now, input, src);
+            for input in inputs {
+                attempt.feed(now, input, src);
+            }
         }
     }
 
@@ -149,7 +164,7 @@ impl Scene {
     }
 }
 
-fn at(tokens: u64) -> Options {
+pub(super) fn at(tokens: u64) -> Options {
     Options {
         trigger: TriggerOption::Any(vec![Clause {
             tokens: Some(tokens),
@@ -159,7 +174,7 @@ fn at(tokens: u64) -> Options {
     }
 }
 
-fn routes() -> Vec<Route> {
+pub(super) fn routes() -> Vec<Route> {
     vec![Route {
         model: None,
         replay: true,

@@ -46,11 +46,12 @@ impl Scene<'_> {
         let Some(upto) = branch.position(record.upto).filter(|_| !self.pinned) else {
             return Ok(());
         };
+        let redactor = &self.thread.policy().redact;
         let mut anew = Ledger::default();
         for view in &branch.views()[..=upto] {
-            anew.fold(view, self.src.texts);
+            anew.fold_clear(view, self.src.texts, redactor);
         }
-        match anew.redacted(&self.thread.policy().redact) == record.ledger {
+        match anew.redacted(redactor) == record.ledger {
             true => Ok(()),
             false => Err("45: the record's facts are not those of the conversation".to_owned()),
         }
