@@ -85,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         # An agent is given so many calls, then a last word.
         tools = bool(body.get("tools")) and sum(entry["tools"] > 0 for entry in SEEN) <= 8
         if path.endswith("/count_tokens"):
-            return self.answer(200, example("anthropic/count_tokens.response.json"))
+            return self.answer(200, example("anthropic/count_tokens.response.json", size))
         if claude:
             if streams:
                 return self.stream("anthropic/stream.thinking_tool.sse" if tools else "anthropic/stream.text.sse", size)

@@ -19,7 +19,8 @@ fn lines_fit_a_terminal() {
         "ls", "show", "log", "new", "import", "append", "export", "apply",
     ];
     let threads = threads.iter().map(|command| vec!["thread", command]);
-    let files = ["compact", "inspect", "plan", "recall", "thread"].map(|command| vec![command]);
+    let files = ["compact", "inspect", "plan", "recall", "thread", "proxy"];
+    let files = files.map(|command| vec![command]);
     for command in files.into_iter().chain(threads) {
         let help = Place::new().run(&[&command[..], &["--help"]].concat()).out;
         for line in help.lines() {
