@@ -21,6 +21,8 @@ def example(name, size=0):
     text = (BODIES / name).read_text()
     text = re.sub(r'"(cache_read_input_tokens|cache_creation_input_tokens|cached_tokens)":( ?)\d+', r'"\1":\g<2>0', text)
     text = re.sub(r'"(input_tokens|prompt_tokens)":( ?)\d+', rf'"\1":\g<2>{size // 4}', text)
+    # Each answer has ids of its own, as those of a provider have.
+    text = re.sub(r'"((?:msg|toolu|call|resp|fc|rs|chatcmpl)[-_][\w-]+)"', rf'"\1_{len(SEEN)}"', text)
     return text.encode()
 
 
@@ -83,7 +85,7 @@ class Handler(BaseHTTPRequestHandler):
         # An agent is given so many calls, then a last word.
         tools = bool(body.get("tools")) and sum(entry["tools"] > 0 for entry in SEEN) <= 8
         if path.endswith("/count_tokens"):
-            return self.answer(200, example("anthropic/count_tokens.response.json"))
+            return self.answer(200, example("anthropic/count_tokens.response.json", size))
         if claude:
             if streams:
                 return self.stream("anthropic/stream.thinking_tool.sse" if tools else "anthropic/stream.text.sse", size)

@@ -119,7 +119,7 @@ const PROXY_EXAMPLES: &str = "\
 Examples:
   conspectus proxy --upstream https://api.openai.com
       then point a client's base URL at http://127.0.0.1:7438/v1; docs/proxy.md has the line for each client
-  conspectus proxy --upstream openai=https://api.openai.com --upstream anthropic=https://api.anthropic.com --log
+  conspectus proxy -u openai=https://api.openai.com -u anthropic=https://api.anthropic.com --log
       Anthropic's calls go to anthropic, others to openai; a line a request on standard error
   conspectus proxy --upstream http://127.0.0.1:8000/v1 --observe
       everything goes through as it came; says what would have been saved";
@@ -275,7 +275,7 @@ pub(crate) struct ServeArgs {
 /// `proxy`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ProxyArgs {
-    /// Where requests go: URL, or NAME=URL, which paths that begin with /NAME mean; may be given again
+    /// URL, or NAME=URL, which paths that begin with /NAME mean; may be given again
     #[arg(long, short, value_name = "URL", required = true)]
     pub(crate) upstream: Vec<String>,
 
@@ -291,11 +291,11 @@ pub(crate) struct ProxyArgs {
     #[arg(long, value_name = "STORE")]
     pub(crate) store: Option<String>,
 
-    /// The file with the digests of tokens that clients send as x-conspectus-token; needed beyond this machine
+    /// Digests of the tokens that clients send; needed beyond this machine
     #[arg(long, value_name = "FILE")]
     pub(crate) tokens: Option<PathBuf>,
 
-    /// Have the conversation's own model write summaries, with the client's key [default: an extract]
+    /// Summaries by the conversation's own model, with the client's key
     #[arg(long)]
     pub(crate) summarize: bool,
 
@@ -307,7 +307,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// The upstream of this name wants users and assistants to take turns; may be given again
+    /// This upstream wants users and assistants to take turns; may be given again
     #[arg(long, value_name = "NAME")]
     pub(crate) strict: Vec<String>,
 

@@ -19,8 +19,10 @@ fn lines_fit_a_terminal() {
         "ls", "show", "log", "new", "import", "append", "export", "apply",
     ];
     let threads = threads.iter().map(|command| vec!["thread", command]);
-    let files =
-        ["compact", "inspect", "plan", "recall", "thread", "chat"].map(|command| vec![command]);
+    let files = [
+        "compact", "inspect", "plan", "recall", "thread", "chat", "proxy",
+    ]
+    .map(|command| vec![command]);
     for command in files.into_iter().chain(threads) {
         let help = Place::new().run(&[&command[..], &["--help"]].concat()).out;
         for line in help.lines() {
