@@ -30,6 +30,8 @@ if [ "${1:-}" != quick ]; then
   scripts/sdk-test.sh
   scripts/api-test.sh
   scripts/otel-test.sh
+  step "the proxy, as the SDKs of OpenAI and Anthropic see it"
+  scripts/proxy-sdk-test.sh
   step "many threads, a long one, and a service for some seconds"
   scripts/load.sh short
 fi
@@ -52,6 +54,9 @@ if [ -d "${CONSPECTUS_SHARED:-../shared}/data" ]; then
 else
   echo "no shared data beside the project: left out (the examples were tried above)"
 fi
+
+step "the Python package"
+scripts/python-test.sh
 
 step "the picture on the first page"
 if have python3; then

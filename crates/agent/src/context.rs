@@ -58,11 +58,14 @@ pub struct RunContext {
     pub(crate) writing: Mutex<Arc<str>>,
     /// The window became another one since it was read.
     pub(crate) folded: AtomicBool,
-    pub(crate) background: Mutex<Option<Arc<Promise<Result<Compacted, String>>>>>,
+    pub(crate) background: Mutex<Option<Arc<Compacting>>>,
     pub(crate) me: Weak<RunContext>,
     pub(crate) queue: Mutex<Vec<Arc<str>>>,
     pub(crate) tokens: AtomicU64,
 }
+
+/// A compaction that goes on beside the run.
+pub(crate) type Compacting = Promise<Result<Compacted, String>>;
 
 impl RunContext {
     /// The threads.

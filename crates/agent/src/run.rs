@@ -28,7 +28,8 @@ use crate::message::{Kind, Message};
 use crate::middleware::summarization::settle;
 use crate::middleware::{ModelRequest, NextModel, Shown};
 use crate::state::{State, Update};
-use crate::wait::{Either, beside, race};
+use crate::tools::subagent_key;
+use crate::wait::{Either, beside, caught, race};
 
 pub(crate) use opening::Opening;
 
@@ -97,7 +98,12 @@ async fn begin_and_drive(cx: &Arc<RunContext>, opening: Opening) -> End {
         Ok(run) => run,
         Err(error) => return End::failed(error),
     };
-    let over = run.drive().await;
+    let over = caught(run.drive()).await.unwrap_or_else(|why| {
+        Err(AgentError::Middleware {
+            who: "the run".into(),
+            what: format!("broke: {why}").into(),
+        })
+    });
     let mut end = run.end(over).await;
     settle(cx, true).await;
     run.note_end();
@@ -308,9 +314,17 @@ impl Run {
             text: if is_in_front { "" } else { &text }.into(),
             tells_delegations: !shown.delegations.is_empty(),
         });
+        let mut children = self.noted.children.clone();
+        for entry in &self.state.delegations {
+            let child = subagent_key(&self.cx.key, &entry.id).thread;
+            if !children.contains(&child) {
+                children.push(child);
+            }
+        }
         Note {
             channels: self.state.to_channels(),
             beside,
+            children,
             run: Some(RunMark {
                 run_id: self.cx.run_id.clone(),
                 status,

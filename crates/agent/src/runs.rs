@@ -103,6 +103,9 @@ impl Runs {
             return Err(AgentError::Exists(start.run_id));
         }
         let thread = self.core.threads.get(key).await?;
+        if thread.run.is_some_and(|run| run.run_id == start.run_id) {
+            return Err(AgentError::Exists(start.run_id));
+        }
         let agent = start.agent_name.or(thread.agent_name);
         let profile = self.core.profile(agent.as_deref())?;
         let model = self.core.model(start.model_name.as_deref(), &profile);
@@ -194,11 +197,12 @@ impl Runs {
         let known = self.known(key, &mark.run_id).ok();
         let is_live = known.is_some_and(|known| known.events.end().is_none());
         let mut is_orphan = false;
-        if !mark.status.is_over() && !is_live {
-            if let Some(held) = self.core.threads.hold(key).await? {
-                is_orphan = true;
-                self.core.threads.let_go(key, &held).await;
-            }
+        if !mark.status.is_over()
+            && !is_live
+            && let Some(held) = self.core.threads.hold(key).await?
+        {
+            is_orphan = true;
+            self.core.threads.let_go(key, &held).await;
         }
         Ok(Some(RunState { mark, is_orphan }))
     }
@@ -238,10 +242,26 @@ impl Runs {
             cancel: cx.cancel.clone(),
         };
         lock(&self.live).add((key.clone(), run_id), known);
+        let ender = Ender(events.clone());
         (self.core.spawn)(Box::pin(async move {
             run(cx, opening).await;
+            drop(ender);
         }));
         Events::new(events, 0)
+    }
+}
+
+/// Whoever waits hears of the end, also where the task is dropped before it came to one.
+struct Ender(Arc<EventLog>);
+
+impl Drop for Ender {
+    fn drop(&mut self) {
+        // Nothing is told behind the end.
+        self.0.tell(RunEvent::Ended {
+            status: RunStatus::Error,
+            error: Some("the run was dropped; it can be resumed".into()),
+            stop_reason: None,
+        });
     }
 }
 

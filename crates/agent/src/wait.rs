@@ -1,6 +1,7 @@
 //! Waiting without a runtime: several futures side by side, the first of two, one of a few places.
 
 use std::future::{Future, poll_fn};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::pin::{Pin, pin};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker};
@@ -58,6 +59,23 @@ pub(crate) async fn beside<T>(main: impl Future<Output = T>, side: impl Future<O
             is_over = true;
         }
         Poll::Pending
+    })
+    .await
+}
+
+/// What a future comes to, or what it said when it broke.
+pub(crate) async fn caught<T>(future: impl Future<Output = T>) -> Result<T, String> {
+    let mut future = pin!(future);
+    poll_fn(|cx| {
+        // A broken future is not polled again.
+        match catch_unwind(AssertUnwindSafe(|| future.as_mut().poll(cx))) {
+            Ok(polled) => polled.map(Ok),
+            Err(panic) => {
+                let text = panic.downcast_ref::<&str>().copied();
+                let text = text.or_else(|| panic.downcast_ref::<String>().map(String::as_str));
+                Poll::Ready(Err(text.unwrap_or("without a word").to_owned()))
+            }
+        }
     })
     .await
 }

@@ -31,9 +31,9 @@ impl Workspace {
     /// # Errors
     /// What is wrong with it, for the model.
     pub fn resolve(&self, path: &str) -> Result<PathBuf, String> {
-        let inside = path
-            .strip_prefix(MOUNT)
-            .map(|rest| rest.trim_start_matches('/'));
+        let inside = path.strip_prefix(MOUNT);
+        let inside = inside.filter(|rest| rest.is_empty() || rest.starts_with('/'));
+        let inside = inside.map(|rest| rest.trim_start_matches('/'));
         within(&self.0, inside.unwrap_or(path))
     }
 

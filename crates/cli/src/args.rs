@@ -246,7 +246,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// The upstream of this name wants users and assistants to take turns, and ids of nine letters; may be given again
+    /// The upstream of this name wants users and assistants to take turns; may be given again
     #[arg(long, value_name = "NAME")]
     pub(crate) strict: Vec<String>,
 

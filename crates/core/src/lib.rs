@@ -157,6 +157,7 @@ pub mod history;
 pub mod id;
 pub mod json;
 pub mod ledger;
+pub mod listed;
 pub mod outcome;
 pub mod parity;
 pub mod patch;

@@ -62,20 +62,32 @@ fn langchain(
     keep: KeepBudget,
     weight: &dyn Fn(Pos) -> Weight,
 ) -> usize {
-    let view = |i: usize| branch.view(window[i]);
+    let view = |i: usize| branch.view(window[i]).as_ref();
     let cut = match keep {
         KeepBudget::Messages(n) => window
             .len()
             .saturating_sub(usize::try_from(n).unwrap_or(usize::MAX)),
         KeepBudget::Weight(budget) => suffix(window, budget, weight),
+        KeepBudget::From(at) => window.partition_point(|known| *known < at),
     };
-    if cut == 0 || cut >= window.len() || view(cut).role != Role::Tool {
+    safe_cut(window.len(), cut, view)
+}
+
+/// LangChain's safe point for a list of `len` messages that is cut at `cut`: where a tool message stands there, back to
+/// the nearest reply that asked for it or one of those behind it, else past all of them.
+pub(crate) fn safe_cut<'v>(
+    len: usize,
+    cut: usize,
+    view: impl Fn(usize) -> &'v MessageView,
+) -> usize {
+    if cut >= len || view(cut).role != Role::Tool {
         return cut;
     }
-    let run = (cut..window.len()).take_while(|i| view(*i).role == Role::Tool);
+    let run = (cut..len).take_while(|i| view(*i).role == Role::Tool);
     let ids: BTreeSet<&CallId> = run
         .clone()
         .flat_map(|i| view(i).results().map(|(_, id)| id))
+        .filter(|id| !id.as_str().is_empty())
         .collect();
     let asks = |view: &MessageView| {
         view.role == Role::Assistant && view.calls().any(|(_, id, _)| ids.contains(id))
@@ -133,6 +145,7 @@ fn nous(
             .len()
             .saturating_sub(usize::try_from(n).unwrap_or(usize::MAX)),
         KeepBudget::Weight(budget) => suffix(&rest, budget, weight),
+        KeepBudget::From(at) => rest.partition_point(|known| *known < at),
     };
     while cut > 0 && cut < rest.len() && branch.view(rest[cut]).role == Role::Tool {
         cut += 1;

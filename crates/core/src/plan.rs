@@ -105,6 +105,8 @@ pub enum KeepBudget {
     Messages(u64),
     /// At most this weight of whole units.
     Weight(Weight),
+    /// Everything from this position on, and what belongs to it.
+    From(Pos),
 }
 
 impl KeepBudget {
@@ -333,6 +335,11 @@ impl Planner<'_> {
                     if !branch.view(*at).flags.summary {
                         self.mark(*at, Stay::Recent);
                     }
+                }
+            }
+            KeepBudget::From(cut) => {
+                for at in window.iter().filter(|at| **at >= cut) {
+                    self.mark(*at, Stay::Recent);
                 }
             }
             KeepBudget::Weight(budget) => {

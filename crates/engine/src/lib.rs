@@ -181,6 +181,8 @@ pub use drive::{Embedded, Host, drive};
 pub use home::{Home, Shared};
 pub use inspect::{Inspection, LargeMessage, LargeResult, Share, TriggerState, inspect};
 pub use model::{About, Boxed, ChatModel, Meter, ModelCall, Models, Prompt};
+pub use partials::Partials;
+pub use perform::{Performed, ended, perform};
 pub use replaying::Replaying;
 pub use shortened::{Shortened, shortened};
 pub use turn::{AgentModel, AgentModels, Delta, ToolSpec, Turn, TurnCall, TurnRequest};

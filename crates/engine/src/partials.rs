@@ -8,20 +8,22 @@ use conspectus_core::id::Ident;
 /// All texts together stay under this; the oldest go first.
 const MOST_BYTES: usize = 8 << 20;
 
-/// What is kept.
+/// Texts that models were paid for, by what they were made of.
 #[derive(Debug, Default)]
-pub(crate) struct Partials {
+pub struct Partials {
     texts: BTreeMap<Ident, Arc<str>>,
     oldest_first: VecDeque<Ident>,
     bytes: usize,
 }
 
 impl Partials {
-    pub(crate) fn get(&self, key: Ident) -> Option<Arc<str>> {
+    /// The text under `key`.
+    pub fn get(&self, key: Ident) -> Option<Arc<str>> {
         self.texts.get(&key).cloned()
     }
 
-    pub(crate) fn put(&mut self, key: Ident, text: Arc<str>) {
+    /// Keeps a text.
+    pub fn put(&mut self, key: Ident, text: Arc<str>) {
         self.bytes += text.len();
         match self.texts.insert(key, text) {
             Some(before) => self.bytes -= before.len(),

@@ -1,4 +1,5 @@
-//! What every driver does alike: the effects that need nothing but the thread and the partial results, and the end.
+//! What every driver does alike, also one of another language: the effects that need nothing but the thread and the
+//! partial results, and the end.
 
 use conspectus_core::effect::{CommitAck, Effect, Input, Millis};
 use conspectus_core::id::AttemptId;
@@ -8,7 +9,7 @@ use conspectus_core::thread::{Sources, Thread};
 use crate::partials::Partials;
 
 /// What became of an effect.
-pub(crate) enum Performed {
+pub enum Performed {
     /// Feed this.
     Answered(Input),
     /// Done; there is nothing to feed.
@@ -18,7 +19,7 @@ pub(crate) enum Performed {
 }
 
 /// Performs what can be performed here and now.
-pub(crate) fn perform(
+pub fn perform(
     effect: Effect,
     thread: &mut Thread,
     src: Sources<'_>,
@@ -44,7 +45,7 @@ pub(crate) fn perform(
 }
 
 /// An attempt came to its end.
-pub(crate) fn ended(thread: &mut Thread, attempt: AttemptId, report: &Report, now: Millis) {
+pub fn ended(thread: &mut Thread, attempt: AttemptId, report: &Report, now: Millis) {
     thread.ended(attempt, report.outcome, now);
     thread.spend(now, report.measured.spent_micros);
 }

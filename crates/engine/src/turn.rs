@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value, json};
 
 use crate::model::Boxed;
+use crate::telemetry::traced_turns;
 use crate::threads::Json;
 
 /// A model that an agent runs on.
@@ -217,8 +218,10 @@ impl AgentModels {
         name: impl Into<Arc<str>>,
         model: Result<Arc<dyn AgentModel>, E>,
     ) -> Self {
-        let made = model.map_err(|why| why.to_string().into());
-        self.0.insert(name.into(), made);
+        let name = name.into();
+        let made = model.map(|model| traced_turns(&name, model));
+        self.0
+            .insert(name, made.map_err(|why| why.to_string().into()));
         self
     }
 

@@ -1,12 +1,16 @@
 //! Anthropic's Messages.
 
+use std::borrow::Cow;
+
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::core::view::Usage;
 use conspectus::wire::anthropic_usage;
 use conspectus::wire::json::{Object, string};
 use conspectus::wire::replay::room_for_thinking;
 use conspectus::wire::sse::SseEvent;
-use conspectus::{About, Boxed, ChatModel, Format, ModelCall, Prompt};
+use conspectus::{
+    About, AgentModel, Boxed, ChatModel, Delta, Format, ModelCall, Prompt, Turn, TurnRequest,
+};
 use serde_json::{Map, Value, json};
 
 use crate::body;
@@ -14,6 +18,7 @@ use crate::dialect::{Dialect, Odd};
 use crate::draft::{Draft, End};
 use crate::endpoint::{Auth, Endpoint};
 use crate::error::BuildError;
+use crate::messages;
 use crate::transport::Transport;
 
 /// The API version that is asked for, unless a header of the endpoint says another.
@@ -73,7 +78,49 @@ impl ChatModel for AnthropicMessages {
     }
 }
 
+impl AgentModel for AnthropicMessages {
+    fn turn<'a>(
+        &'a self,
+        request: &'a TurnRequest,
+        on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> Boxed<'a, Result<Turn, Failure>> {
+        Box::pin(self.transport.turn(&self.spelling, request, on_delta))
+    }
+}
+
+/// The API wants a cap; so much is taken by every model.
+const MOST_OUTPUT: u64 = 8_192;
+
 impl Dialect for Spelling {
+    fn turn_body(&self, request: &TurnRequest) -> Result<Vec<u8>, Failure> {
+        let (system, messages) = messages::anthropic(&request.messages);
+        let mut body = Map::new();
+        body.insert("model".into(), json!(self.model));
+        let most = request.max_output_tokens.unwrap_or(MOST_OUTPUT);
+        body.insert("max_tokens".into(), json!(most));
+        if !system.is_empty() {
+            // What stands in front of the messages is the same for a whole run.
+            body.insert(
+                "system".into(),
+                json!([
+                    {"type": "text", "text": system, "cache_control": {"type": "ephemeral"}},
+                ]),
+            );
+        }
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(|tool| {
+                json!({
+                    "name": tool.name, "description": tool.description, "input_schema": tool.parameters,
+                })
+            });
+            body.insert("tools".into(), Value::Array(tools.collect()));
+        }
+        body.insert("messages".into(), messages);
+        body.insert("stream".into(), json!(self.stream));
+        body.extend(self.fields.clone());
+        Ok(Value::Object(body).to_string().into_bytes())
+    }
+
     fn body(&self, call: &ModelCall) -> Result<Vec<u8>, Failure> {
         match &call.prompt {
             Prompt::Text { system, user } => Ok(self.ask(system, user, call)),
@@ -94,15 +141,17 @@ impl Dialect for Spelling {
             return Err(Odd::Stated(json.to_owned()));
         }
         let content = answer.array("content").ok_or(Odd::Foreign)?;
-        for block in content.0.into_iter().filter_map(Object::of) {
-            match block.string("type").as_deref() {
-                Some("text") => draft
-                    .text
-                    .push_str(&block.string("text").unwrap_or_default()),
-                Some(kind) => draft.has_call |= is_call(kind),
-                None => {}
+        for (at, json) in content.0.into_iter().enumerate() {
+            begin_block(at, json, draft);
+            let block = Object::of(json).unwrap_or_default();
+            if let Some(input) = block
+                .value("input")
+                .filter(|_| draft.calls.contains_key(&at))
+            {
+                draft.call(at, "", "", input);
             }
         }
+        draft.model = answer.string("model").map(Cow::into_owned);
         read_end(&answer, draft);
         draft.usage = answer.object("usage").and_then(|u| anthropic_usage(&u));
         draft.is_complete = true;
@@ -122,23 +171,30 @@ impl Dialect for Spelling {
             Some("message_start") => {
                 let message = json.object("message").unwrap_or_default();
                 draft.usage = message.object("usage").and_then(|u| anthropic_usage(&u));
+                draft.model = message.string("model").map(Cow::into_owned);
             }
             Some("content_block_start") => {
-                let block = json.object("content_block").unwrap_or_default();
-                match block.string("type").as_deref() {
-                    Some("text") => draft
-                        .text
-                        .push_str(&block.string("text").unwrap_or_default()),
-                    Some(kind) => draft.has_call |= is_call(kind),
-                    None => {}
-                }
+                begin_block(
+                    index(&json),
+                    json.value("content_block").unwrap_or(""),
+                    draft,
+                );
             }
             Some("content_block_delta") => {
                 let delta = json.object("delta").unwrap_or_default();
-                if delta.string("type").as_deref() == Some("text_delta") {
-                    draft
-                        .text
-                        .push_str(&delta.string("text").unwrap_or_default());
+                let text = |key: &str| delta.string(key).unwrap_or_default();
+                let at = index(&json);
+                match delta.string("type").as_deref() {
+                    Some("text_delta") => draft.say(&text("text")),
+                    Some("input_json_delta") if draft.calls.contains_key(&at) => {
+                        draft.call(at, "", "", &text("partial_json"));
+                    }
+                    Some("thinking_delta") => {
+                        draft.think(&text("thinking"));
+                        add(draft, at, "thinking", &text("thinking"));
+                    }
+                    Some("signature_delta") => add(draft, at, "signature", &text("signature")),
+                    _ => {}
                 }
             }
             Some("message_delta") => {
@@ -181,6 +237,38 @@ fn cap(body: &[u8], text_tokens: u64) -> String {
     let request = std::str::from_utf8(body).ok().and_then(Object::of);
     let cap = room_for_thinking(&request.unwrap_or_default(), text_tokens);
     cap.to_string()
+}
+
+fn index(event: &Object<'_>) -> usize {
+    let index = event.number("index").unwrap_or(0);
+    usize::try_from(index).unwrap_or(usize::MAX)
+}
+
+/// A block of content begins, or is whole but for a call's input.
+fn begin_block(at: usize, json: &str, draft: &mut Draft) {
+    let block = Object::of(json).unwrap_or_default();
+    let text = |key: &str| block.string(key).unwrap_or_default();
+    match block.string("type").as_deref() {
+        Some("text") => draft.say(&text("text")),
+        Some("tool_use") => draft.call(at, &text("id"), &text("name"), ""),
+        Some("thinking" | "redacted_thinking") => {
+            draft.think(&text("thinking"));
+            if let Ok(block) = serde_json::from_str(json) {
+                draft.blocks.insert(at, block);
+            }
+        }
+        Some(kind) => draft.has_call |= is_call(kind),
+        None => {}
+    }
+}
+
+/// A member of a block that comes in pieces goes on.
+fn add(draft: &mut Draft, at: usize, key: &str, piece: &str) {
+    if let Some(Value::Object(block)) = draft.blocks.get_mut(&at) {
+        let so_far = block.get(key).and_then(Value::as_str).unwrap_or_default();
+        let whole = [so_far, piece].concat();
+        block.insert(key.to_owned(), json!(whole));
+    }
 }
 
 fn is_call(block: &str) -> bool {

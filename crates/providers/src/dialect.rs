@@ -1,13 +1,16 @@
 //! What an API adds to HTTP: how a call is spelled, and how an answer is read.
 
-use conspectus::ModelCall;
 use conspectus::core::effect::Failure;
 use conspectus::wire::sse::SseEvent;
+use conspectus::{ModelCall, TurnRequest};
 
 use crate::draft::Draft;
 
 /// One API. Values in, values out; the transport does the rest.
 pub(crate) trait Dialect: Send + Sync {
+    /// The request body of an agent's call.
+    fn turn_body(&self, request: &TurnRequest) -> Result<Vec<u8>, Failure>;
+
     /// The request body.
     fn body(&self, call: &ModelCall) -> Result<Vec<u8>, Failure>;
 

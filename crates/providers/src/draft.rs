@@ -1,7 +1,11 @@
 //! A reply while it comes in, the same for every API.
 
+use std::collections::BTreeMap;
+
 use conspectus::core::effect::{Failure, Finish, Reply};
 use conspectus::core::view::Usage;
+use conspectus::{Delta, Turn, TurnCall};
+use serde_json::Value;
 
 /// No text of a cap is longer than this many bytes a token, so a model that passes it does not keep to its cap.
 const MOST_BYTES_A_TOKEN: u64 = 16;
@@ -15,12 +19,30 @@ pub(crate) struct Draft {
     /// How it ended, when it said so.
     pub(crate) end: Option<End>,
     pub(crate) usage: Option<Usage>,
+    /// Reasoning that is told apart from the text.
+    pub(crate) reasoning: String,
+    /// Tool calls, by their number in the reply.
+    pub(crate) calls: BTreeMap<usize, Calling>,
+    /// Blocks that must come back as they are, by their number in the reply: signed reasoning.
+    pub(crate) blocks: BTreeMap<usize, Value>,
+    /// The model, as it names itself.
+    pub(crate) model: Option<String>,
+    /// What came since somebody looked.
+    pub(crate) news: Vec<Delta>,
     /// There was a tool call.
     pub(crate) has_call: bool,
     /// There was a refusal in a field of its own.
     pub(crate) has_refusal: bool,
     /// Nothing comes any more.
     pub(crate) is_complete: bool,
+}
+
+/// A tool call while it comes in.
+#[derive(Debug, Default)]
+pub(crate) struct Calling {
+    pub(crate) id: String,
+    pub(crate) name: String,
+    pub(crate) arguments: String,
 }
 
 /// How a reply ended, in the words of all APIs.
@@ -48,16 +70,82 @@ impl End {
 }
 
 impl Draft {
+    /// Text goes on.
+    pub(crate) fn say(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.text.push_str(text);
+            self.news.push(Delta::Text(text.into()));
+        }
+    }
+
+    /// Reasoning goes on.
+    pub(crate) fn think(&mut self, text: &str) {
+        if !text.is_empty() {
+            self.reasoning.push_str(text);
+            self.news.push(Delta::Reasoning(text.into()));
+        }
+    }
+
+    /// A call begins or goes on.
+    pub(crate) fn call(&mut self, at: usize, id: &str, name: &str, arguments: &str) {
+        self.has_call = true;
+        let call = self.calls.entry(at).or_default();
+        let begins = |known: &mut String, new: &str| {
+            let begins = known.is_empty() && !new.is_empty();
+            if begins {
+                new.clone_into(known);
+            }
+            begins.then(|| new.into())
+        };
+        let (id, name) = (begins(&mut call.id, id), begins(&mut call.name, name));
+        call.arguments.push_str(arguments);
+        let index = self.calls.range(..at).count();
+        self.news.push(Delta::Call {
+            index,
+            id,
+            name,
+            arguments: arguments.into(),
+        });
+    }
+
     /// Whether it is longer than the model was allowed to write: nothing good comes of reading on.
     pub(crate) fn is_over(&self, max_output_tokens: u64) -> bool {
         let most = max_output_tokens.saturating_mul(MOST_BYTES_A_TOKEN);
-        self.text.len() as u64 > most.max(LEAST_CAP)
+        let calls = self.calls.values().map(|call| call.arguments.len());
+        let all = self.text.len() + self.reasoning.len() + calls.sum::<usize>();
+        all as u64 > most.max(LEAST_CAP)
     }
 
     /// It is cut off here.
     pub(crate) fn cut(&mut self) {
         self.end = Some(End::Finish(Finish::Length));
         self.is_complete = true;
+    }
+
+    /// The reply of an agent's model. Calls without an id get one.
+    pub(crate) fn end_turn(self) -> Result<Turn, Failure> {
+        let calls = self.calls.values().enumerate().map(|(n, call)| TurnCall {
+            id: match call.id.as_str() {
+                "" => format!("call_{n}").into(),
+                id => id.into(),
+            },
+            name: call.name.as_str().into(),
+            arguments: call.arguments.as_str().into(),
+        });
+        let calls: Vec<TurnCall> = calls.filter(|call| !call.name.is_empty()).collect();
+        let (blocks, model) = (self.blocks.values().cloned().collect(), self.model.clone());
+        let reply = self.end()?;
+        Ok(Turn {
+            text: reply.text,
+            blocks,
+            finish: match reply.finish {
+                Finish::Stop if !calls.is_empty() => Finish::ToolCalls,
+                finish => finish,
+            },
+            calls,
+            usage: reply.usage,
+            model: model.map(Into::into),
+        })
     }
 
     /// The reply.

@@ -1,6 +1,6 @@
 //! Models over HTTP: OpenAI-compatible chat and Anthropic's Messages.
 //!
-//! Both are [`ChatModel`](conspectus::ChatModel)s. They ask once and say what came of it, in the core's own words:
+//! Both are [`ChatModel`](conspectus::ChatModel)s, for summaries, and [`AgentModel`](conspectus::AgentModel)s, with tools. They ask once and say what came of it, in the core's own words:
 //! whether to ask again, in smaller pieces or another model is decided elsewhere. `docs/models.md` says how to point
 //! at each kind of server.
 //!
@@ -34,6 +34,7 @@ mod dialect;
 mod draft;
 mod endpoint;
 mod error;
+mod messages;
 mod openai;
 mod secret;
 mod stream;

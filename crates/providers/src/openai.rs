@@ -6,7 +6,9 @@ use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::json::{Array, Kind, Object, string};
 use conspectus::wire::openai_usage;
 use conspectus::wire::sse::SseEvent;
-use conspectus::{About, Boxed, ChatModel, Format, ModelCall, Prompt};
+use conspectus::{
+    About, AgentModel, Boxed, ChatModel, Delta, Format, ModelCall, Prompt, Turn, TurnRequest,
+};
 use serde_json::{Map, Value, json};
 
 use crate::body;
@@ -14,6 +16,7 @@ use crate::dialect::{Dialect, Odd};
 use crate::draft::{Draft, End};
 use crate::endpoint::{Auth, Endpoint, OutputCap};
 use crate::error::BuildError;
+use crate::messages;
 use crate::transport::Transport;
 
 /// A model behind `POST …/chat/completions`: OpenAI, Azure, vLLM, llama.cpp, Ollama, LM Studio, LiteLLM, OpenRouter and
@@ -79,10 +82,43 @@ impl ChatModel for OpenAiChat {
     }
 }
 
+impl AgentModel for OpenAiChat {
+    fn turn<'a>(
+        &'a self,
+        request: &'a TurnRequest,
+        on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> Boxed<'a, Result<Turn, Failure>> {
+        Box::pin(self.transport.turn(&self.spelling, request, on_delta))
+    }
+}
+
 const MAX_TOKENS: &str = "max_tokens";
 const MAX_COMPLETION_TOKENS: &str = "max_completion_tokens";
 
 impl Dialect for Spelling {
+    fn turn_body(&self, request: &TurnRequest) -> Result<Vec<u8>, Failure> {
+        let mut body = Map::new();
+        body.insert("model".into(), json!(self.model));
+        body.insert("messages".into(), messages::openai(&request.messages)?);
+        if !request.tools.is_empty() {
+            let tools = request.tools.iter().map(|tool| {
+                json!({"type": "function", "function": {
+                    "name": tool.name, "description": tool.description, "parameters": tool.parameters,
+                }})
+            });
+            body.insert("tools".into(), Value::Array(tools.collect()));
+        }
+        if let Some(most) = request.max_output_tokens {
+            body.insert(self.cap.into(), json!(most));
+        }
+        body.insert("stream".into(), json!(self.stream));
+        if self.stream {
+            body.insert("stream_options".into(), json!({"include_usage": true}));
+        }
+        body.extend(self.fields.clone());
+        Ok(Value::Object(body).to_string().into_bytes())
+    }
+
     fn body(&self, call: &ModelCall) -> Result<Vec<u8>, Failure> {
         match &call.prompt {
             Prompt::Text { system, user } => Ok(self.ask(system, user, call)),
@@ -100,6 +136,7 @@ impl Dialect for Spelling {
         let choice = choice.ok_or(Odd::Foreign)?;
         read_choice(&choice, "message", draft);
         read_usage(&answer, draft);
+        draft.model = answer.string("model").map(Cow::into_owned);
         draft.is_complete = true;
         Ok(())
     }
@@ -123,6 +160,9 @@ impl Dialect for Spelling {
             read_choice(&choice, "delta", draft);
         }
         read_usage(&chunk, draft);
+        if draft.model.is_none() {
+            draft.model = chunk.string("model").map(Cow::into_owned);
+        }
         Ok(())
     }
 }
@@ -168,7 +208,24 @@ impl Spelling {
 
 fn read_choice(choice: &Object<'_>, message: &str, draft: &mut Draft) {
     if let Some(message) = choice.object(message) {
-        draft.text.push_str(&text_of(&message));
+        draft.say(&text_of(&message));
+        let thoughts = ["reasoning_content", "reasoning"];
+        if let Some(thought) = thoughts.iter().find_map(|key| message.string(key)) {
+            draft.think(&thought);
+        }
+        let calls = message.array("tool_calls").unwrap_or_default().0;
+        for (n, call) in calls.into_iter().filter_map(Object::of).enumerate() {
+            let function = call.object("function").unwrap_or_default();
+            let text = |value: Option<Cow<'_, str>>| value.unwrap_or_default().into_owned();
+            // Pieces of a stream say which call they go on with; whole calls are numbered by their place.
+            let at = call.number("index").and_then(|at| usize::try_from(at).ok());
+            let (id, name) = (text(call.string("id")), text(function.string("name")));
+            let arguments = match function.value("arguments") {
+                Some(json) if Kind::of(json) == Kind::Object => json.to_owned(),
+                _ => text(function.string("arguments")),
+            };
+            draft.call(at.unwrap_or(n), &id, &name, &arguments);
+        }
         let has_calls = |key: &str| {
             let calls = message.array(key);
             calls.is_some_and(|calls| !calls.0.is_empty())

@@ -1,5 +1,6 @@
 //! A reply that comes as a stream of events: pure, however the stream is cut.
 
+use conspectus::Delta;
 use conspectus::core::view::Usage;
 use conspectus::wire::sse::SseDecoder;
 
@@ -19,11 +20,17 @@ pub(crate) struct Following<'a> {
     bytes: usize,
     most_bytes: usize,
     max_output_tokens: u64,
+    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
 }
 
 impl<'a> Following<'a> {
     /// A stream of up to `most_bytes`, with a reply of up to `max_output_tokens`.
-    pub(crate) fn new(dialect: &'a dyn Dialect, most_bytes: usize, max_output_tokens: u64) -> Self {
+    pub(crate) fn new(
+        dialect: &'a dyn Dialect,
+        most_bytes: usize,
+        max_output_tokens: u64,
+        on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    ) -> Self {
         Self {
             dialect,
             decoder: SseDecoder::new(MOST_EVENT_BYTES),
@@ -32,6 +39,7 @@ impl<'a> Following<'a> {
             bytes: 0,
             most_bytes,
             max_output_tokens,
+            on_delta,
         }
     }
 
@@ -44,6 +52,7 @@ impl<'a> Following<'a> {
                 odd = dialect.event(&event, draft).err();
             }
         });
+        self.draft.news.drain(..).for_each(self.on_delta);
         if let Some(odd) = odd {
             return Err(odd);
         }
@@ -119,7 +128,7 @@ mod tests {
 
     /// The text of a stream in these pieces, if it is a whole reply.
     fn read(dialect: &dyn Dialect, pieces: &[&[u8]]) -> Option<String> {
-        let mut following = Following::new(dialect, 1 << 20, 100);
+        let mut following = Following::new(dialect, 1 << 20, 100, &|_| {});
         for piece in pieces {
             match following.push(piece) {
                 Ok(false) => {}

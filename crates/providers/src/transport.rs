@@ -4,7 +4,7 @@ use std::error::Error as _;
 
 use conspectus::core::effect::{Failure, Reply};
 use conspectus::wire::failure::{ErrorClass, ProviderError};
-use conspectus::{About, Meter, ModelCall};
+use conspectus::{About, Delta, Meter, ModelCall, Turn, TurnRequest};
 use reqwest::header::{CONTENT_TYPE, HeaderMap, HeaderValue};
 use reqwest::{Client, Url};
 
@@ -17,10 +17,19 @@ use crate::error::BuildError;
 use crate::secret::Secret;
 use crate::stream::Following;
 
+/// What a reply of an agent's model may have where nobody says.
+const MOST_TURN_TOKENS: u64 = 200_000;
 /// No more of an error is read.
 const MOST_ERROR_BYTES: usize = 64 << 10;
 /// Values of headers that are shorter are words, not secrets.
 const LEAST_SECRET: usize = 8;
+
+/// Who hears of a call while it goes on.
+struct Watch<'a> {
+    alive: &'a (dyn Fn() + Send + Sync),
+    on_delta: &'a (dyn Fn(Delta) + Send + Sync),
+    meter: &'a Meter,
+}
 
 /// A connection to one URL.
 #[derive(Debug)]
@@ -87,7 +96,34 @@ impl Transport {
         let total_ms = self.timeouts.total_ms.min(call.timeout_ms);
         let all = async {
             let body = dialect.body(&call)?;
-            self.exchange(dialect, body, &call, alive).await
+            let max = call.max_output_tokens;
+            let watch = Watch {
+                alive,
+                on_delta: &|_| {},
+                meter: &call.meter,
+            };
+            self.exchange(dialect, body, max, watch).await?.end()
+        };
+        within(Limit::from_now(total_ms), all).await?
+    }
+
+    /// One call of an agent's from beginning to end.
+    pub(crate) async fn turn(
+        &self,
+        dialect: &dyn Dialect,
+        request: &TurnRequest,
+        on_delta: &(dyn Fn(Delta) + Send + Sync),
+    ) -> Result<Turn, Failure> {
+        let total_ms = self.timeouts.total_ms.min(request.timeout_ms);
+        let all = async {
+            let body = dialect.turn_body(request)?;
+            let max = request.max_output_tokens.unwrap_or(MOST_TURN_TOKENS);
+            let watch = Watch {
+                alive: &|| {},
+                on_delta,
+                meter: &Meter::default(),
+            };
+            self.exchange(dialect, body, max, watch).await?.end_turn()
         };
         within(Limit::from_now(total_ms), all).await?
     }
@@ -96,24 +132,23 @@ impl Transport {
         &self,
         dialect: &dyn Dialect,
         body: Vec<u8>,
-        call: &ModelCall,
-        alive: &(dyn Fn() + Send + Sync),
-    ) -> Result<Reply, Failure> {
-        let max_output_tokens = call.max_output_tokens;
+        max_output_tokens: u64,
+        watch: Watch<'_>,
+    ) -> Result<Draft, Failure> {
         let first = Limit::from_now(self.timeouts.first_byte_ms);
         let sent = self.client.post(self.url.clone()).body(body).send();
         let response = match within(first, sent).await? {
             Ok(response) => response,
             Err(error) => return Err(self.broke(error)),
         };
-        alive();
+        (watch.alive)();
         let status = response.status().as_u16();
         let head = Head::of(&response);
         let mut pieces = Pieces {
             response,
             limit: first,
             idle_ms: self.timeouts.idle_ms,
-            alive,
+            alive: watch.alive,
         };
         if !(200..300).contains(&status) {
             // What has come of it is enough to tell.
@@ -121,12 +156,17 @@ impl Transport {
             return Err(self.refused(status, &head, &body));
         }
         let draft = if head.is_events() {
-            let following = Following::new(dialect, self.max_reply_bytes, max_output_tokens);
-            self.follow(following, &mut pieces, &call.meter).await?
+            let most = self.max_reply_bytes;
+            let following = Following::new(dialect, most, max_output_tokens, watch.on_delta);
+            self.follow(following, &mut pieces, watch.meter).await?
         } else {
             let (body, end) = pieces.collect(self.max_reply_bytes).await;
             match end {
-                Ended::Whole => self.read(dialect, &head, &body, max_output_tokens)?,
+                Ended::Whole => {
+                    let mut draft = self.read(dialect, &head, &body, max_output_tokens)?;
+                    draft.news.drain(..).for_each(watch.on_delta);
+                    draft
+                }
                 Ended::Full => {
                     let most = self.max_reply_bytes;
                     return Err(Failure::Unusable {
@@ -138,9 +178,9 @@ impl Transport {
             }
         };
         if let Some(usage) = &draft.usage {
-            call.meter.report(usage);
+            watch.meter.report(usage);
         }
-        draft.end()
+        Ok(draft)
     }
 
     /// Follows a stream until it says that it is done.
@@ -189,7 +229,7 @@ impl Transport {
             // A stream by a server that does not say so.
             Err(Odd::Foreign) if looks_like_events(&text) => {
                 let most = self.max_reply_bytes;
-                let mut following = Following::new(dialect, most, max_output_tokens);
+                let mut following = Following::new(dialect, most, max_output_tokens, &|_| {});
                 following.push(body).map_err(|odd| self.odd(odd))?;
                 following.end().ok_or_else(torn)
             }

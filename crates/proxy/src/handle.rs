@@ -138,6 +138,18 @@ async fn watched(
         let status = answer.status().as_u16();
         app.figures
             .request(turn.call.as_str(), Done::Answered, status);
+        let line = Line {
+            call: turn.call.as_str(),
+            upstream: &turn.upstream.name,
+            status,
+            note: &Note::of(Done::Answered),
+            up: 0,
+            down: 0,
+            ms: (millis(turn.began.elapsed()), millis(turn.began.elapsed())),
+            usage: None,
+            is_cut: false,
+        };
+        app.log.line(&line.to_string());
         return answer;
     }
     let seen = match whole {

@@ -32,6 +32,7 @@ mod scan;
 mod sealed;
 mod send;
 mod settings;
+mod strict;
 mod tee;
 mod upstream;
 mod way;

@@ -13,8 +13,8 @@ use hyper::{Uri, http};
 pub struct Upstream {
     /// Its name: the first segment of paths that mean it, such as `/openai/v1/responses`.
     pub name: Arc<str>,
-    /// Its servers hold a conversation to the strictest rules known: users and assistants take turns, one system
-    /// message in front, ids of calls of nine letters and digits. What is rewritten for it follows them.
+    /// Its servers fill chat templates, which want users and assistants to take turns and one system message in front.
+    /// What is rewritten for it does.
     pub strict: bool,
     scheme: Scheme,
     authority: Authority,

@@ -6,8 +6,10 @@ use super::delegation::{Delegation, Status};
 use super::skill::Skill;
 use crate::text::{bounded, collapsed, escaped};
 
-/// Characters of the ledger of delegations, and of the summary.
+/// Characters of the ledger of delegations.
 pub const MAX_CHARS: usize = 6_000;
+/// Characters of a summary. The policy's own cap is far below; this one holds for summaries from elsewhere.
+pub const MAX_SUMMARY: usize = 60_000;
 /// Characters of what a delegation came to.
 const MAX_BRIEF: usize = 120;
 
@@ -137,7 +139,7 @@ pub const CONTRACT: &str = "## Durable context authority contract\n\
 /// module, or by code that escaped them. Empty when there is nothing to show.
 pub fn data(summary: Option<&str>, rest: &[&str]) -> String {
     let summary = summary.filter(|text| !text.trim().is_empty()).map(|text| {
-        let text = escaped(&bounded(text, MAX_CHARS));
+        let text = escaped(&bounded(text, MAX_SUMMARY));
         format!("## Conversation summary so far\n{text}")
     });
     let mut parts: Vec<&str> = summary.as_deref().into_iter().collect();

@@ -93,7 +93,7 @@ impl Reads {
 
     /// The skill's file that a call reads.
     fn of_call(&self, call: &Called) -> Option<String> {
-        if !self.tools.iter().any(|tool| *tool == call.name) {
+        if !self.tools.contains(&call.name) {
             return None;
         }
         let keys = ["path", "file_path", "filepath"];

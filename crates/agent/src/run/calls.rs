@@ -13,7 +13,7 @@ use crate::event::{Question, RunEvent};
 use crate::message::Message;
 use crate::middleware::NextTool;
 use crate::tool::{ToolCall, ToolOutcome, ToolResult};
-use crate::wait::{Either, Gate, all, race};
+use crate::wait::{Either, Gate, all, caught, race};
 
 impl Run {
     /// Performs calls. `again`: they were begun before, by a run that was killed. `Some`: the run ends.
@@ -62,7 +62,21 @@ impl Run {
     }
 }
 
+/// A tool that breaks is a tool that failed.
 async fn perform(cx: &Arc<RunContext>, gate: &Gate, call: &TurnCall, again: bool) -> ToolOutcome {
+    let outcome = caught(perform_once(cx, gate, call, again)).await;
+    outcome.unwrap_or_else(|why| {
+        cx.warn(format!("tool {} broke: {why}", call.name));
+        ToolOutcome::Done(ToolResult::error("the tool broke; try another way"))
+    })
+}
+
+async fn perform_once(
+    cx: &Arc<RunContext>,
+    gate: &Gate,
+    call: &TurnCall,
+    again: bool,
+) -> ToolOutcome {
     let tool = cx.tools.get(&call.name).cloned();
     let hears = tool.as_ref().is_some_and(|tool| tool.hears_cancel());
     let is_safe = tool.as_ref().is_none_or(|tool| tool.is_repeatable());

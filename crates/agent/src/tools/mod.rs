@@ -8,8 +8,8 @@ mod task;
 pub use files::{ListDir, ReadFile, WriteFile};
 pub use recall::Recall;
 pub use search::Search;
-pub(crate) use task::Named;
 pub use task::Task;
+pub(crate) use task::{Named, key as subagent_key};
 
 use std::path::PathBuf;
 

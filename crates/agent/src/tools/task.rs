@@ -84,7 +84,7 @@ fn tell(cx: &RunContext, call: &ToolCall, status: &str) {
 }
 
 /// The thread of the subagent that a call begins: always the same.
-fn key(parent: &ThreadKey, call: &str) -> ThreadKey {
+pub(crate) fn key(parent: &ThreadKey, call: &str) -> ThreadKey {
     let digest = sha256(&format!("{}\0{call}", parent.thread));
     ThreadKey {
         tenant: parent.tenant.clone(),

@@ -2,6 +2,10 @@
 
 mod compacting;
 mod delegating;
+mod docs;
+mod long_run;
+mod losses;
+mod ownership;
 mod running;
 mod stopping;
 mod world;

@@ -229,6 +229,35 @@ fn circles_are_told_to_the_model_and_then_ended() {
 }
 
 #[test]
+fn a_tool_that_breaks_is_a_tool_that_failed() {
+    use conspectus::{Boxed, ToolSpec};
+    use conspectus_agent::{RunContext, Tool, ToolCall, ToolResult};
+    struct Breaks;
+    impl Tool for Breaks {
+        fn spec(&self) -> ToolSpec {
+            ToolSpec {
+                name: "breaks".into(),
+                description: "Breaks.".into(),
+                parameters: json!({"type": "object"}),
+            }
+        }
+        fn call<'a>(&'a self, _: &'a RunContext, _: &'a ToolCall) -> Boxed<'a, ToolResult> {
+            Box::pin(async { panic!("out of order") })
+        }
+    }
+    let calls = AgentReply::calls(&[("c1", "breaks", json!({})), ("c2", "list_dir", json!({}))]);
+    let world = World::new(vec![calls, AgentReply::text("Sorry.")])
+        .adjusted(|setup| setup.lead.tools = setup.lead.tools.clone().with(Breaks));
+    let runs = world.runs("one");
+    let events = world.says(&runs, "r1", "Break.");
+    assert_eq!(ended(&events).0, RunStatus::Success);
+    assert_eq!(warnings(&events), ["tool breaks broke: out of order"]);
+    let lines = world.lines(&runs);
+    assert_eq!(lines[3], "tool #c1: Error: the tool broke; try another way");
+    assert_eq!(lines[4], "tool #c2: (the folder is empty)");
+}
+
+#[test]
 fn arguments_that_are_no_object_are_answered_not_fatal() {
     use conspectus::{Turn, TurnCall};
     let broken = Turn {

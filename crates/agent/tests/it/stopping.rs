@@ -50,6 +50,11 @@ fn a_killed_run_is_seen_and_goes_on_from_its_last_checkpoint() {
         world.time.sleep_until(world.time.now() + 5_000).await;
     });
     world.nursery.kill();
+    let end = world.run(runs.join(&world.key, "r1")).expect("known");
+    assert_eq!(
+        end.error.as_deref(),
+        Some("the run was dropped; it can be resumed")
+    );
     let other = world.runs("two");
     let state = world
         .run(other.state(&world.key))

@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub(crate) summariser: ScriptedChat,
     pub(crate) key: ThreadKey,
     pub(crate) options: Options,
+    /// The longest summary that the model writes, in tokens.
+    pub(crate) max_output: u64,
     pub(crate) folder: tempfile::TempDir,
     /// Changes the setup before it is used.
     pub(crate) adjust: Arc<dyn Fn(&mut Setup)>,
@@ -67,6 +69,7 @@ impl World {
                 keep: Some(KeepOption::Messages(6)),
                 ..Options::default()
             },
+            max_output: 1_000,
             folder: tempfile::tempdir().expect("a folder"),
             adjust: Arc::new(|_| {}),
             time,
@@ -86,7 +89,7 @@ impl World {
         let clock: Arc<dyn Clock> = Arc::new(self.time.clone());
         let settings = Settings {
             options: self.options.clone(),
-            models: vec![run_model("m")],
+            models: vec![run_model("m", self.max_output)],
             ..Settings::new(instance)
         };
         let compactor = Arc::new(Compactor::new(models, clock));
@@ -173,7 +176,7 @@ impl World {
     }
 }
 
-pub(crate) fn run_model(name: &str) -> RunModel {
+pub(crate) fn run_model(name: &str, max_output: u64) -> RunModel {
     RunModel {
         name: name.into(),
         profile: ModelProfile {
@@ -184,7 +187,7 @@ pub(crate) fn run_model(name: &str) -> RunModel {
             model: Some(name.into()),
             replay: false,
             max_input: 100_000,
-            max_output: 1_000,
+            max_output,
             takes_schema: false,
         },
         endpoint: "http://model".into(),

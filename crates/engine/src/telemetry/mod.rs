@@ -24,7 +24,7 @@ pub use event::{
     StartMeasurements, StartMetadata, Stop, StopMeasurements, StopMetadata, Way,
 };
 pub(crate) use span::{Caught, Span, failure};
-pub(crate) use trace::{AttemptTrace, traced};
+pub(crate) use trace::{AttemptTrace, traced, traced_turns};
 
 /// Listens to events. It is called where they happen, so it should be quick; what it panics with is lost.
 pub trait Subscriber: Send + Sync {

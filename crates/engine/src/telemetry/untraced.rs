@@ -9,6 +9,7 @@ use conspectus_core::view::Usage;
 use super::{Event, Labels};
 use crate::model::{About, ModelCall};
 use crate::store::ThreadStore;
+use crate::turn::AgentModel;
 
 pub(crate) struct AttemptTrace;
 
@@ -42,6 +43,10 @@ impl CallTrace {
     }
 
     pub(crate) fn ended(self, _: &Result<Reply, Failure>) {}
+}
+
+pub(crate) fn traced_turns(_: &Arc<str>, model: Arc<dyn AgentModel>) -> Arc<dyn AgentModel> {
+    model
 }
 
 pub(crate) fn traced(store: Arc<dyn ThreadStore>) -> Arc<dyn ThreadStore> {

@@ -286,15 +286,29 @@ impl<C: Clock> Threads<C> {
         Ok(ThreadInfo::of(key, &self.head(key).await?))
     }
 
-    /// Removes a thread and everything of it.
+    /// Removes a thread and everything of it, the threads that exist for it alone included.
     ///
     /// # Errors
     /// When there is none.
     pub async fn delete(&self, key: &ThreadKey) -> Result<(), ThreadsError> {
-        match self.store().delete(key).await? {
-            true => Ok(()),
-            false => Err(ThreadsError::NotFound(key.thread.clone())),
+        let none = || ThreadsError::NotFound(key.thread.clone());
+        let mut left = vec![key.thread.clone()];
+        let mut is_first = true;
+        while let Some(thread) = left.pop() {
+            let key = ThreadKey {
+                tenant: key.tenant.clone(),
+                thread,
+            };
+            if let Some(head) = self.store().head(&key).await? {
+                left.extend(Meta::read(&head.meta).note.children);
+            }
+            let was_there = self.store().delete(&key).await?;
+            if is_first && !was_there {
+                return Err(none());
+            }
+            is_first = false;
         }
+        Ok(())
     }
 
     /// A tenant's threads. Costs the page, unless only some are asked for: then those before it are looked at too.

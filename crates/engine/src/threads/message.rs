@@ -231,6 +231,30 @@ mod tests {
     }
 
     #[test]
+    fn what_stands_in_requests_is_taken_too() {
+        check(
+            r#"{"type":"function_call","call_id":"1","name":"t","arguments":"{}","id":"fc"}"#,
+            Role::Assistant,
+            Some("fc"),
+        );
+        check(
+            r#"{"type":"function_call_output","call_id":"1","output":"x"}"#,
+            Role::Tool,
+            None,
+        );
+        check(
+            r#"{"type":"message","role":"user","content":[{"type":"input_text","text":"x"}]}"#,
+            Role::User,
+            None,
+        );
+        check(
+            r#"{"role":"assistant","content":[{"type":"thinking","thinking":"x","signature":"s"},{"type":"text","text":"y"}]}"#,
+            Role::Assistant,
+            None,
+        );
+    }
+
+    #[test]
     fn what_is_no_message_is_named() {
         for json in [
             "3",

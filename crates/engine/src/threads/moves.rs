@@ -113,6 +113,7 @@ impl<C: Clock> Threads<C> {
             let is_rewound = record.is_none() && !opened.meta.note.is_empty();
             opened.meta.note = Note {
                 run: opened.meta.note.run.take(),
+                children: std::mem::take(&mut opened.meta.note.children),
                 ..Note::default()
             };
             let write = Write {

@@ -25,6 +25,8 @@ pub struct Note {
     pub beside: Option<Beside>,
     /// The run that has the thread, or had it last.
     pub run: Option<RunMark>,
+    /// Threads that exist for this one alone, such as those of subagents: they are deleted with it.
+    pub children: Vec<Arc<str>>,
 }
 
 impl Note {

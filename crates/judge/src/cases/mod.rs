@@ -9,6 +9,7 @@ mod crash;
 mod disk;
 mod generate;
 mod json;
+mod proxied;
 mod run;
 mod session;
 mod settings;
@@ -18,4 +19,5 @@ mod world;
 
 pub use crash::DIES;
 pub use json::Json;
+pub use proxied::Http;
 pub use run::{die, run};

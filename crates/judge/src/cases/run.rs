@@ -17,6 +17,7 @@ use conspectus_testkit::model::{Behaviour, Said, ScriptedModel};
 use super::disk::Disk;
 use super::generate::expand;
 use super::json::Json;
+use super::proxied::exchange;
 use super::session::{Before, Session};
 use super::settings::Settings;
 use super::trace::{Archive, Error, Step, Telemetry, Tokens, Trace};
@@ -231,6 +232,17 @@ impl<'c> Runner<'c> {
                 let report = self.compacting(spec, op, &mut session, &policy, &mut step)?;
                 let report = report.with_context(|| format!("the op {op} is not known"))?;
                 self.report(&report, op, &window, &session, &mut step);
+                if self.settings.is_proxied() {
+                    let http = exchange(session.messages(), self.settings.options()?)?;
+                    let is_idle = report.outcome == Outcome::Skipped;
+                    anyhow::ensure!(
+                        is_idle == (http.outcome == "untouched"),
+                        "the engine says {}, the proxy {}",
+                        report.outcome.as_str(),
+                        http.outcome
+                    );
+                    step.http = Some(http);
+                }
             }
         }
         step.wall_ms = self.world.now - began;

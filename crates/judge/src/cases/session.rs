@@ -454,6 +454,11 @@ impl Session {
         self.surface.request(&self.thread.projection(), marks)
     }
 
+    /// All messages as the case gave them.
+    pub(super) fn messages(&self) -> &[Json] {
+        self.surface.messages()
+    }
+
     /// Labels of the active window.
     pub(super) fn labels(&self) -> Vec<String> {
         let branch = self.thread.branch();

@@ -5,19 +5,16 @@ use std::sync::Arc;
 use conspectus_config::{Config, ConfigError, ResolvedConfig};
 use conspectus_core::count::{TokenCounter, counter_for};
 use conspectus_core::effect::Route;
-use conspectus_core::policy::{ModelProfile, Policy};
+use conspectus_core::policy::{ModelProfile, Options, Policy};
 
 use super::counter::PerMessage;
 use super::json::Json;
 
 /// What needs parts of the product that are not built yet, and what is said about it.
-const NOT_YET: [(&str, &str); 2] = [
-    (
-        "strict_alternation",
-        "targets that want strict alternation are not built yet",
-    ),
-    ("surface", "the proxy is not built yet"),
-];
+const NOT_YET: [(&str, &str); 1] = [(
+    "strict_alternation",
+    "targets that want strict alternation are not built yet",
+)];
 
 /// What is understood here or by the engine.
 const KNOWN: [&str; 35] = [
@@ -109,6 +106,24 @@ impl Settings {
         };
         let file = Json::Object(vec![("summarization".to_owned(), self.section())]);
         Config::load("config", &file.to_string())?.resolve(&model)
+    }
+
+    /// The same as options, for who resolves them by himself.
+    ///
+    /// # Errors
+    /// What the engine refuses.
+    pub(super) fn options(&self) -> Result<Options, ConfigError> {
+        let file = Json::Object(vec![("summarization".to_owned(), self.section())]);
+        let config = Config::load("config", &file.to_string())?;
+        Ok(Options {
+            max_context: self.number("max_context_tokens"),
+            ..config.options().clone()
+        })
+    }
+
+    /// Whether the case goes through the proxy.
+    pub(super) fn is_proxied(&self) -> bool {
+        self.word("surface") == Some("http_proxy")
     }
 
     /// The section of a configuration file. What a case does not say is left to the engine, but for the rules of

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use serde::Serialize;
 
 use super::json::Json;
+use super::proxied::Http;
 
 /// The whole trace.
 #[derive(Debug, Serialize)]
@@ -107,6 +108,9 @@ pub struct Step {
     /// What was written to the archive.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub archive: Option<Archive>,
+    /// What went through the proxy.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub http: Option<Http>,
     /// What reached the user's stream: nothing of the engine does.
     pub user_stream: Vec<Json>,
     /// Milliseconds of the virtual clock.

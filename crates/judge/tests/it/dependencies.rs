@@ -87,6 +87,7 @@ fn the_core_and_the_formats_do_no_input_or_output() {
 #[test]
 fn the_library_needs_no_runtime_of_its_own() {
     check("conspectus", &[&RUNTIME[..], &NETWORK, &SQL].concat());
+    check("conspectus-agent", &[&RUNTIME[..], &NETWORK, &SQL].concat());
 }
 
 #[test]

@@ -9,3 +9,4 @@ mod faults;
 mod replaying;
 mod requests;
 mod tls;
+mod turns;

@@ -404,3 +404,89 @@ fn what_the_upstream_holds_is_left_alone() {
         assert_eq!(rig.newest().body, body);
     }
 }
+
+#[test]
+fn a_strict_server_gets_messages_that_take_turns() {
+    let rig = Rig::strict(|_, _| chat_reply("fine"), |s| s.options = window(3_000));
+    let mut client = Client::new(Format::OpenAi);
+    let mut rewritten = 0;
+    let mut before = String::new();
+    for _ in 0..40 {
+        client.asks();
+        let reply = rig.post(client.path(), &[], &client.body());
+        let up = rig.newest().body;
+        let sent: serde_json::Value = serde_json::from_str(&up).expect("json");
+        let roles = sent["messages"].as_array().expect("a list").iter();
+        let roles: Vec<_> = roles.map(|message| message["role"].clone()).collect();
+        assert!(roles.windows(2).all(|pair| pair[0] != pair[1]), "{roles:?}");
+        let outcome = reply.header("x-conspectus-outcome");
+        rewritten += usize::from(up != client.body());
+        if outcome == "applied" {
+            let end = before.rfind(']').expect("a list");
+            assert_eq!(&before[..end], &up[..end]);
+        }
+        before = up;
+        client.is_told();
+    }
+    assert!(rewritten > 5, "{rewritten}");
+}
+
+#[test]
+fn a_model_of_the_clients_own_upstream_writes_the_summary_with_its_key() {
+    const SUMMARY: &str =
+        "The lantern build failed with E-4417; the valve of the second boiler was turned by hand.";
+    let rig = Rig::with(
+        |_, asked| {
+            let is_ours = asked
+                .header("user-agent")
+                .is_some_and(|agent| agent.starts_with("conspectus/"));
+            chat_reply(if is_ours { SUMMARY } else { "fine" })
+        },
+        |s| {
+            s.options = window(6_000);
+            s.summaries = conspectus_proxy::Summaries::Client { model: None };
+        },
+    );
+    let mut client = Client::new(Format::OpenAi);
+    let key = [("authorization", "Bearer made-up")];
+    let mut outcomes = Vec::new();
+    let mut told = false;
+    for _ in 0..80 {
+        client.asks();
+        let reply = rig.post(client.path(), &key, &client.body());
+        assert_eq!(reply.status, 200);
+        outcomes.push(reply.header("x-conspectus-outcome").to_owned());
+        let of_client = |asked: &conspectus_testkit::server::Asked| {
+            asked
+                .header("user-agent")
+                .is_none_or(|agent| !agent.starts_with("conspectus/"))
+        };
+        let asked = rig.upstream.asked();
+        let newest = asked
+            .iter()
+            .rfind(|asked| of_client(asked))
+            .expect("the client's");
+        is_valid(client.format, &newest.body);
+        told |= newest.body.contains("turned by hand.") && newest.body.contains(SUMMARY);
+        client.is_told();
+    }
+    let asked = rig.upstream.asked();
+    let ours = asked.iter().filter(|asked| {
+        asked
+            .header("user-agent")
+            .is_some_and(|agent| agent.starts_with("conspectus/"))
+    });
+    let ours: Vec<_> = ours.collect();
+    assert!(!ours.is_empty(), "{outcomes:?}");
+    for asked in ours {
+        assert_eq!(asked.header("authorization"), Some("Bearer made-up"));
+        assert_eq!(asked.target, "/v1/chat/completions");
+        assert!(asked.body.contains("\"model\":\"m\""), "{}", asked.body);
+    }
+    assert!(told, "the summary stands in what is sent: {outcomes:?}");
+    assert!(
+        !outcomes.contains(&"failed_open".to_owned()),
+        "{:?}",
+        rig.lines.lock().expect("lines")
+    );
+}

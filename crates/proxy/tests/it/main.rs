@@ -2,6 +2,8 @@
 
 mod capsules;
 mod compaction;
+mod corpus;
 mod fidelity;
 mod guard;
+mod stability;
 mod support;

@@ -37,8 +37,26 @@ impl Rig {
         Self::on(upstream, Arc::new(MemoryStore::default()), set)
     }
 
+    /// Before an upstream that is strict.
+    pub(crate) fn strict(
+        script: impl Fn(usize, &Asked) -> Vec<Step> + Send + Sync + 'static,
+        set: impl FnOnce(&mut Settings),
+    ) -> Self {
+        let store = Arc::new(MemoryStore::default());
+        Self::before(HttpServer::start(script), true, store, set)
+    }
+
     pub(crate) fn on(
         upstream: HttpServer,
+        store: Arc<dyn ThreadStore>,
+        set: impl FnOnce(&mut Settings),
+    ) -> Self {
+        Self::before(upstream, false, store, set)
+    }
+
+    fn before(
+        upstream: HttpServer,
+        strict: bool,
         store: Arc<dyn ThreadStore>,
         set: impl FnOnce(&mut Settings),
     ) -> Self {
@@ -47,7 +65,8 @@ impl Rig {
             .enable_all()
             .build()
             .expect("a runtime");
-        let to = Upstream::parse(&upstream.url()).expect("its address");
+        let mut to = Upstream::parse(&upstream.url()).expect("its address");
+        to.strict = strict;
         let mut settings = Settings::new(&[to]).expect("one upstream");
         settings.listen = "127.0.0.1:0".parse().expect("an address");
         set(&mut settings);

@@ -5,11 +5,15 @@ use std::collections::BTreeMap;
 use std::fmt::Debug;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
-use std::sync::Once;
+use std::sync::{Arc, Once};
 use std::task::Poll;
 
-use conspectus::{Alone, Control, Surroundings};
-use conspectus_testkit::model::Behaviour;
+use conspectus::core::effect::Failure;
+use conspectus::threads::Json;
+use conspectus::{AgentModel, AgentModels, Alone, Control, Surroundings, TurnRequest};
+use conspectus_testkit::executor::VirtualTime;
+use conspectus_testkit::model::{AgentReply, Behaviour, ScriptedAgent};
+use serde_json::json;
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Subscriber, subscriber};
@@ -76,23 +80,10 @@ impl<S: Subscriber + for<'l> LookupSpan<'l>> Layer<S> for Kept {
 
 /// The attempt's fields and those of its calls, after all of them ended once.
 fn traced(world: &World, run: impl FnOnce(&World)) -> (Told, Vec<Told>) {
-    static ONCE: Once = Once::new();
-    ONCE.call_once(|| {
-        let all = tracing_subscriber::registry().with(Kept);
-        subscriber::set_global_default(all).expect("nobody else listens");
-    });
-    KEPT.take();
-    run(world);
-    let kept = KEPT.take();
+    let kept = kept(|| run(world));
     let mut attempts = kept.iter().filter(|(_, told)| told.name == "compact");
     let (id, attempt) = attempts.next().expect("one attempt");
     assert!(attempts.next().is_none());
-    for told in kept.values() {
-        assert_eq!(told.closed, 1, "{told:?}");
-        for said in ["valve", "turn it", "step 3", "sk-ant"] {
-            assert!(!format!("{told:?}").contains(said), "{told:?}");
-        }
-    }
     let calls: Vec<Told> = kept
         .values()
         .filter(|told| told.name == "chat")
@@ -100,6 +91,25 @@ fn traced(world: &World, run: impl FnOnce(&World)) -> (Told, Vec<Told>) {
         .collect();
     assert!(calls.iter().all(|call| call.parent == Some(*id)));
     (attempt.clone(), calls)
+}
+
+/// The spans of a run, all of which ended once.
+fn kept(run: impl FnOnce()) -> BTreeMap<u64, Told> {
+    static ONCE: Once = Once::new();
+    ONCE.call_once(|| {
+        let all = tracing_subscriber::registry().with(Kept);
+        subscriber::set_global_default(all).expect("nobody else listens");
+    });
+    KEPT.take();
+    run();
+    let kept = KEPT.take();
+    for told in kept.values() {
+        assert_eq!(told.closed, 1, "{told:?}");
+        for said in ["valve", "turn it", "step 3", "sk-ant"] {
+            assert!(!format!("{told:?}").contains(said), "{told:?}");
+        }
+    }
+    kept
 }
 
 #[track_caller]
@@ -210,4 +220,60 @@ fn what_a_call_told_before_it_failed() {
     says(&calls[0], &used);
     says(&attempt, &used);
     says(&attempt, &[("conspectus.compaction.spent_usd", "1.0")]);
+}
+
+#[test]
+fn turns_of_an_agent() {
+    let time = VirtualTime::new();
+    let look = AgentReply::calls(&[("c1", "look", json!({"at": "the valve"}))]);
+    let busy = Failure::Unavailable {
+        message: "the valve is busy".into(),
+        retry_after_ms: None,
+    };
+    let replies = vec![
+        look.using(900, 20),
+        AgentReply::Fail(busy),
+        AgentReply::Never,
+    ];
+    let scripted: Result<Arc<dyn AgentModel>, String> =
+        Ok(Arc::new(ScriptedAgent::list(&time, replies)));
+    let models = AgentModels::new().with("m", scripted);
+    let request = TurnRequest {
+        messages: vec![Json::parse(r#"{"type":"human","content":"the valve"}"#).expect("JSON")],
+        tools: Vec::new().into(),
+        max_output_tokens: Some(300),
+        timeout_ms: 1_000,
+    };
+    let spans = kept(|| {
+        let model = models.get("m").expect("it is there");
+        for _ in 0..2 {
+            let _ = time.run(model.turn(&request, &|_| ()));
+        }
+        let mut dropped = pin!(model.turn(&request, &|_| ()));
+        time.run(poll_fn(|cx| {
+            assert!(dropped.as_mut().poll(cx).is_pending());
+            Poll::Ready(())
+        }));
+    });
+    let of = |field: &str, value: &str| {
+        let is = |told: &&Told| told.fields.get(field).is_some_and(|v| v == value);
+        spans.values().find(is).expect("one of them").clone()
+    };
+    assert_eq!(spans.len(), 3);
+    says(
+        &of("conspectus.call.finish", "tool_calls"),
+        &[
+            ("otel.name", "chat m"),
+            ("gen_ai.request.max_tokens", "300"),
+            ("gen_ai.usage.input_tokens", "900"),
+            ("conspectus.call.tool_calls", "1"),
+            ("conspectus.call.messages", "1"),
+            ("error.type", ""),
+        ],
+    );
+    says(
+        &of("error.type", "unavailable"),
+        &[("otel.status_code", "ERROR")],
+    );
+    of("error.type", "aborted");
 }

@@ -1,3 +1,8 @@
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "rows of JSON are written in place"
+)]
+
 use serde_json::json;
 
 use super::*;
@@ -213,4 +218,12 @@ fn what_a_subagent_stamps_is_what_is_captured() {
         entry.result_sha256.as_deref(),
         Some(&*sha256("three valves"))
     );
+}
+
+#[test]
+fn b7_7_a_turn_looks_only_at_what_is_new() {
+    let talk = [survey("c1"), survey("c2")];
+    let found = capture(&talk, 1, &[], None, NOW);
+    assert_eq!(found.iter().map(|e| &*e.id).collect::<Vec<_>>(), ["c2"]);
+    assert!(capture(&talk, 2, &[], None, NOW).is_empty());
 }

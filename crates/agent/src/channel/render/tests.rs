@@ -122,8 +122,13 @@ fn b4_sections_stand_in_one_tagged_message_that_data_cannot_close() {
 
 #[test]
 fn b4_a_summary_is_bounded_before_it_is_escaped() {
-    let long = "<".repeat(9_000);
+    let long = "<".repeat(MAX_SUMMARY + 9);
     let text = data(Some(&long), &[]);
     let inside = text.matches("&lt;").count();
-    assert_eq!(inside, MAX_CHARS - "\n...\n".len());
+    assert_eq!(inside, MAX_SUMMARY - "\n...\n".len());
+    // The peer cuts at 6,000 whatever the policy allows.
+    assert_eq!(
+        data(Some(&long[..9_000]), &[]).matches("&lt;").count(),
+        9_000
+    );
 }

@@ -1,3 +1,8 @@
+#![expect(
+    clippy::needless_pass_by_value,
+    reason = "rows of JSON are written in place"
+)]
+
 use serde_json::json;
 
 use super::*;

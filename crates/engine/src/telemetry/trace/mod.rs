@@ -7,6 +7,7 @@
 //! A span ends when what it stands for ends or is dropped, so there is one end for each beginning.
 
 mod store;
+mod turn;
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use tracing::instrument::Instrumented;
 use tracing::{Instrument as _, Span, info_span};
 
 pub(crate) use store::traced;
+pub(crate) use turn::traced_turns;
 
 use super::{Event, Labels, Stop};
 use crate::model::{About, ModelCall};
@@ -186,11 +188,7 @@ impl AttemptTrace {
             conspectus.call.replays = route.replay,
             conspectus.call.finish = Empty,
         );
-        CallTrace {
-            span: Arc::new(span),
-            is_alive: AtomicBool::new(false),
-            is_over: false,
-        }
+        CallTrace::of(span)
     }
 }
 
@@ -202,6 +200,14 @@ pub(crate) struct CallTrace {
 }
 
 impl CallTrace {
+    fn of(span: Span) -> Self {
+        Self {
+            span: Arc::new(span),
+            is_alive: AtomicBool::new(false),
+            is_over: false,
+        }
+    }
+
     /// What happens in `work` happens in it.
     pub(crate) fn around<F: Future>(&self, work: F) -> Instrumented<F> {
         work.instrument(Span::clone(&self.span))

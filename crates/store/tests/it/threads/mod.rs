@@ -4,6 +4,7 @@ mod compacting;
 mod crashing;
 mod faulty;
 mod messages;
+mod mirroring;
 mod moving;
 mod recalling;
 mod world;

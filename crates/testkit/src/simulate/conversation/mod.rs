@@ -6,6 +6,7 @@
 mod checks;
 mod kept;
 mod outside;
+mod paid;
 mod policy;
 mod reading;
 mod reload;

@@ -5,12 +5,14 @@ use std::hash::{Hash, Hasher};
 use std::sync::Arc;
 
 use conspectus_core::attempt::{Attempt, Poll};
-use conspectus_core::effect::{CommitAck, Effect, Event, Failure, Input, Millis, SummaryInput};
+use conspectus_core::effect::{
+    CallNumber, CommitAck, Effect, Event, Failure, Input, Millis, SummaryInput,
+};
 use conspectus_core::id::{Ident, NodeId, RecordId};
 use conspectus_core::outcome::Report;
 use conspectus_core::projection::Projection;
 use conspectus_core::thread::{Sources, Thread};
-use conspectus_core::view::MessageView;
+use conspectus_core::view::{MessageView, Usage};
 
 use super::Story;
 use super::policy;
@@ -77,6 +79,8 @@ pub(super) struct Outside<'a, 's> {
     pub(super) story: &'s mut Story,
     pub(super) events: Vec<Event>,
     pub(super) calls: usize,
+    /// Whom each call asked.
+    pub(super) asked: BTreeMap<CallNumber, Option<Arc<str>>>,
     pub(super) appended: usize,
     pub(super) late_answers: bool,
     /// The store denied a record that it had.
@@ -106,6 +110,13 @@ impl World<Running<'_>> for Outside<'_, '_> {
                     // Goes to the provider that the conversation goes to.
                     SummaryInput::Replay { instruction, .. } => self.leaks("an instruction", instruction),
                 }
+                self.asked.insert(call, route.model.clone());
+                // No dice: a seed's other choices are those of before.
+                if call.0 % 3 == 1 {
+                    let input = request.input_tokens;
+                    let usage = Usage { input, ..Usage::default() };
+                    agenda.tell(soon, Input::Usage(call, usage));
+                }
                 let answer = self.model.answer(&Ask::from(request.as_ref()));
                 for n in 0..answer.chunks.len() as u64 {
                     agenda.tell(soon + n, Input::Progress(call));
@@ -122,7 +133,7 @@ impl World<Running<'_>> for Outside<'_, '_> {
             }
             // Half of the hosts cannot stop what is on its way.
             Effect::Abort(call) if self.rng.percent(50) => agenda.cancel(|input| {
-                matches!(input, Input::Reply(c, _) | Input::Failed(c, _) | Input::Progress(c) if *c == call)
+                matches!(input, Input::Reply(c, _) | Input::Failed(c, _) | Input::Usage(c, _) | Input::Progress(c) if *c == call)
             }),
             Effect::Abort(_) => {}
             Effect::CacheGet(key) => {

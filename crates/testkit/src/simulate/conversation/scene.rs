@@ -465,6 +465,7 @@ impl Scene<'_> {
             story: &mut self.story,
             events: Vec::new(),
             calls: 0,
+            asked: BTreeMap::new(),
             appended: 0,
             late_answers: false,
             misled: false,
@@ -484,6 +485,7 @@ impl Scene<'_> {
         );
         let (events, appended, calls) = (outside.events, outside.appended, outside.calls);
         let reading = outside.reading;
+        let asked = outside.asked;
         let lenient = Lenient {
             late_answers: outside.late_answers,
             misled: outside.misled,
@@ -535,6 +537,9 @@ impl Scene<'_> {
             return Ok(None);
         };
         one_start_one_stop(&events, report.outcome)?;
+        if self.replayed {
+            self.paid(&run.trace, &asked, &report)?;
+        }
         if self.thread.policy().redact.is_on() && super::outside::leaks(&format!("{report:?}")) {
             return Err("31: a secret in the report".to_owned());
         }

@@ -1,0 +1,114 @@
+//! [`Listed`] for Python: what LangChain's middleware becomes.
+
+use std::sync::Arc;
+
+use conspectus::core::listed::{
+    ListAnswer, ListAsk, ListCall, ListClause, ListEnd, ListKeep, ListMessage, ListRules, Listed,
+};
+use pyo3::exceptions::PyValueError;
+use pyo3::prelude::*;
+use pyo3::types::PyTuple;
+
+use crate::message::Message;
+
+/// A trigger clause: tokens, messages, share of the window.
+type Clause = (Option<f64>, Option<f64>, Option<f64>);
+
+/// The compaction of a list that its host replaces.
+#[pyclass(module = "conspectus._native")]
+pub(crate) struct ListMachine(Listed);
+
+#[pymethods]
+impl ListMachine {
+    /// `counter`: "approximate" or "approximate_anthropic", which is counted here, or "host", which is asked for.
+    #[new]
+    #[pyo3(signature = (messages, *, trigger, keep, window, call_cap, strict, counter))]
+    fn new(
+        messages: Vec<PyRef<'_, Message>>,
+        trigger: Vec<Clause>,
+        keep: (String, f64),
+        window: Option<f64>,
+        call_cap: Option<f64>,
+        strict: bool,
+        counter: &str,
+    ) -> PyResult<Self> {
+        let (counts, is_anthropic) = match counter {
+            "approximate" => (true, false),
+            "approximate_anthropic" => (true, true),
+            "host" => (false, false),
+            other => return Err(PyValueError::new_err(format!("no counter {other:?}"))),
+        };
+        let clause = |(tokens, messages, fraction)| ListClause {
+            tokens,
+            messages,
+            fraction,
+        };
+        let keep = match (keep.0.as_str(), keep.1) {
+            ("tokens", n) => ListKeep::Tokens(n),
+            ("fraction", share) => ListKeep::Fraction(share),
+            // Not negative: its caller has checked.
+            (_, n) => ListKeep::Messages(n as usize),
+        };
+        let rules = ListRules {
+            trigger: trigger.into_iter().map(clause).collect(),
+            keep,
+            window,
+            call_cap,
+            is_strict: strict,
+        };
+        let messages = messages.iter().map(|message| ListMessage {
+            view: message.0.view.clone(),
+            weight: message.0.weight(is_anthropic),
+        });
+        Ok(Self(Listed::new(messages.collect(), rules, counts)))
+    }
+
+    /// What is wanted now, its name first: `("count", positions, is_total)`, `("provider",)`,
+    /// `("summarise", positions, slice, earlier, is_divisible)`, `("nothing", why)`,
+    /// `("replace", leading, summary, kept)`.
+    fn poll<'py>(&mut self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
+        let ask = py.detach(|| self.0.poll());
+        match ask {
+            ListAsk::Count { messages, is_total } => {
+                ("count", messages, is_total).into_pyobject(py)
+            }
+            ListAsk::Provider => ("provider",).into_pyobject(py),
+            ListAsk::Summarise(ListCall {
+                messages,
+                slice,
+                earlier,
+                is_divisible,
+            }) => {
+                let earlier = earlier.as_deref();
+                ("summarise", messages, slice, earlier, is_divisible).into_pyobject(py)
+            }
+            ListAsk::Done(ListEnd::Nothing(why)) => ("nothing", why.as_str()).into_pyobject(py),
+            ListAsk::Done(ListEnd::Replace {
+                leading,
+                summary,
+                kept,
+            }) => ("replace", leading, summary.as_ref(), kept).into_pyobject(py),
+        }
+    }
+
+    /// Tokens that were asked for.
+    fn counted(&mut self, py: Python<'_>, tokens: f64) {
+        py.detach(|| self.0.feed(ListAnswer::Counted(tokens)));
+    }
+
+    /// Whose model it is.
+    fn provided(&mut self, provider: Option<String>) {
+        let provider = provider.map(Arc::from);
+        self.0.feed(ListAnswer::Provider(provider));
+    }
+
+    /// The summariser's text.
+    fn summarised(&mut self, text: &str) {
+        self.0.feed(ListAnswer::Summary(text.into()));
+    }
+
+    /// The call was too large for the summariser.
+    fn too_large(&mut self) {
+        self.0.feed(ListAnswer::TooLarge);
+    }
+}
