@@ -58,10 +58,10 @@ const FULL: Sizes = Sizes {
 };
 
 const SHORT: Sizes = Sizes {
-    appends: 160,
+    appends: 80,
     threads: 100,
     sample: 10,
-    messages: 2_500,
+    messages: 2_200,
     opened: 5,
     soak: Duration::from_secs(6),
     tick: Duration::from_millis(200),
