@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import html
+import inspect as inspect_module
 import json
 import time
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -377,6 +378,9 @@ class Conversation:
                     self._failed(ask["call"], error)
                 else:
                     if not isinstance(answer, (str, Reply)):
+                        if inspect_module.iscoroutine(answer):
+                            answer.close()
+                        self._abandon()
                         raise TypeError("an async model needs the async loop: acompact, arun")
                     self._replied(ask["call"], answer)
             elif kind == "idle":
@@ -416,13 +420,18 @@ class Conversation:
                 else:
                     self._tell(ask, on_event, before_removal)
         except asyncio.CancelledError:
-            self.native.cancel(_now())
-            while json.loads(self.native.poll(_now()))["kind"] not in ("done", "none", "idle"):
-                pass
+            self._abandon()
             raise
         finally:
             for task in calls:
                 task.cancel()
+
+    def _abandon(self) -> None:
+        """Stops the attempt: the next one can begin."""
+        self.native.cancel(_now())
+        while (kind := json.loads(self.native.poll(_now()))["kind"]) not in ("done", "none", "idle"):
+            if kind == "hook":
+                self.native.hooked(_now())
 
     async def _wait(self, calls: dict[asyncio.Task[str | Reply], int], wake_at: int | None, now: int) -> None:
         if not calls and wake_at is None:

@@ -1,7 +1,7 @@
 //! One message as Python made it: LangChain's JSON, read once and shared by every machine that it goes through.
 
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use conspectus::core::count::{LangChain, Weight};
 use conspectus::core::id::Handle;
@@ -20,8 +20,8 @@ pub(crate) struct Inner {
     pub(crate) json: String,
     document: wire::Document,
     pub(crate) view: Arc<MessageView>,
-    /// Its tokens by LangChain's formula at 4 and at 3.3 characters a token.
-    weights: [Weight; 2],
+    /// Its tokens by LangChain's formula at 4 and at 3.3 characters a token, once they were asked for.
+    weights: [OnceLock<Weight>; 2],
 }
 
 /// A message: LangChain's JSON, and what the core sees of it.
@@ -40,7 +40,15 @@ impl Inner {
     }
 
     pub(crate) fn weight(&self, is_anthropic: bool) -> Weight {
-        self.weights[usize::from(is_anthropic)]
+        let counter = match is_anthropic {
+            true => LangChain::ANTHROPIC,
+            false => LangChain::DEFAULT,
+        };
+        let count = || {
+            self.conversation()
+                .map_or(0, |texts| counter.message(&self.view, texts))
+        };
+        *self.weights[usize::from(is_anthropic)].get_or_init(count)
     }
 
     fn conversation(&self) -> Option<&wire::Conversation> {
@@ -92,13 +100,9 @@ impl Message {
                 ..view.usage.unwrap_or_default()
             });
         }
-        let weigh = |counter: LangChain| {
-            let conversation = document.conversations().first();
-            conversation.map_or(0, |texts| counter.message(&view, texts))
-        };
         let weights = match counts {
-            Some((four, three)) => [four, three],
-            None => [weigh(LangChain::DEFAULT), weigh(LangChain::ANTHROPIC)],
+            Some((four, three)) => [four.into(), three.into()],
+            None => [OnceLock::new(), OnceLock::new()],
         };
         Ok(Self(Arc::new(Inner {
             view: Arc::new(view),

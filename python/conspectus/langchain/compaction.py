@@ -320,7 +320,8 @@ def _asummariser(model: BaseChatModel) -> Callable[[ModelCall], Awaitable[Reply]
 def _message(piece: tuple[Any, ...], messages: Sequence[BaseMessage]) -> BaseMessage:
     match piece:
         case ("keep", at) | ("edit", at, None):
-            return messages[at]
+            whole: BaseMessage = messages[at]
+            return whole
         case ("edit", at, text):
             return _edited(messages[at], json.loads(text))
         case (_, "answer", _, text, call, name):

@@ -27,38 +27,39 @@ _EXACT: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "H
 _NOTHING: Final[dict[str, Any]] = {}
 
 
+#: Fields that can change what the engine sees, beside content.
+_WATCHED: Final = {
+    "ai": ("name", "additional_kwargs", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata"),
+    "tool": ("name", "additional_kwargs", "tool_call_id", "status"),
+    "other": ("name", "additional_kwargs"),
+}
+
+
 class _Known:
     """A message's view, with what it was made of."""
 
-    __slots__ = ("content", "extra", "message", "meta", "more", "name", "view")
+    __slots__ = ("content", "fields", "message", "view", "watched")
 
     def __init__(self, message: BaseMessage, made: Message) -> None:
         self.message = weakref.ref(message, _forget(id(message)))
         self.view = made
-        content = message.content
-        self.content = content if type(content) is str else copy.deepcopy(content)
-        self.name = message.name
-        self.extra = copy.deepcopy(message.additional_kwargs)
-        self.more = copy.deepcopy(_more(message))
-        self.meta = message.response_metadata.get("model_provider")
+        kind = "ai" if isinstance(message, AIMessage) else "tool" if isinstance(message, ToolMessage) else "other"
+        self.watched = _WATCHED[kind]
+        self.content = _kept(message.content)
+        self.fields = [_kept(getattr(message, name)) for name in self.watched]
 
     def holds(self, message: BaseMessage) -> bool:
-        content = message.content
-        return (
-            (self.content is content or (type(content) is not str and self.content == content))
-            and self.name == message.name
-            and self.extra == message.additional_kwargs
-            and self.more == _more(message)
-            and self.meta == message.response_metadata.get("model_provider")
-        )
+        fields = message.__dict__
+        content = fields["content"]
+        if self.content is not content and (type(content) is str or self.content != content):
+            return False
+        # Text that is the same object is the same; all else is compared.
+        return self.fields == [fields[name] for name in self.watched]
 
 
-def _more(message: BaseMessage) -> Any:
-    if isinstance(message, AIMessage):
-        return (message.tool_calls, message.invalid_tool_calls, message.usage_metadata)
-    if isinstance(message, ToolMessage):
-        return (message.tool_call_id, message.status)
-    return None
+def _kept(value: Any) -> Any:
+    """The value as it is now: a copy where it can be changed in place."""
+    return copy.deepcopy(value) if value and isinstance(value, (dict, list)) else value if value else copy.copy(value)
 
 
 _known: dict[int, _Known] = {}
