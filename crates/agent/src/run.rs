@@ -159,9 +159,10 @@ impl Run {
             let request = self.request(prepared).await?;
             let id = self.reply_id();
             *lock(&self.cx.writing) = id.clone();
-            let Some(turn) = self.ask(&id, request).await? else {
+            let Some(mut turn) = self.ask(&id, request).await? else {
                 return Ok(Over::Stopped);
             };
+            self.name_apart(&mut turn.calls);
             if self.cx.folded.swap(false, Ordering::SeqCst) {
                 self.read_window().await?;
             }

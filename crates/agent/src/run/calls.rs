@@ -1,5 +1,6 @@
 //! The tool calls of a reply: side by side, each answered whatever happens.
 
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use conspectus::TurnCall;
@@ -7,12 +8,14 @@ use conspectus::core::id::CallId;
 use serde_json::Value;
 
 use super::{Over, Run};
+use crate::channel::delegation::sha256;
 use crate::context::RunContext;
 use crate::error::AgentError;
 use crate::event::{Question, RunEvent};
 use crate::message::Message;
 use crate::middleware::NextTool;
 use crate::tool::{ToolCall, ToolOutcome, ToolResult};
+use crate::tools::subagent_key;
 use crate::wait::{Either, Gate, all, caught, race};
 
 impl Run {
@@ -47,15 +50,29 @@ impl Run {
         Ok(Some(Over::Asks(questions)))
     }
 
+    /// Gives calls whose ids were there before other ones: an id names one piece of delegated work, and one answer.
+    pub(super) fn name_apart(&self, calls: &mut [TurnCall]) {
+        let messages = self.state.messages.iter();
+        let mut taken: BTreeSet<Arc<str>> = messages
+            .flat_map(Message::calls)
+            .map(|call| call.id)
+            .collect();
+        let known = self.state.delegations.iter();
+        taken.extend(known.map(|entry| entry.id.clone()));
+        for (n, call) in calls.iter_mut().enumerate() {
+            let child = subagent_key(&self.cx.key, &call.id).thread;
+            if taken.contains(&call.id) || self.noted.children.contains(&child) {
+                let place = format!("{} {} {n}", self.cx.run_id, self.state.step);
+                call.id = format!("{}_{}", call.id, &sha256(&place)[..8]).into();
+            }
+            taken.insert(call.id.clone());
+        }
+    }
+
     /// Puts a result behind what is there.
     pub(super) fn answer(&mut self, call: &TurnCall, result: &ToolResult) {
-        let id = format!("{}-{}", self.cx.run_id, call.id);
-        let taken = self.state.messages.iter().any(|m| m.id() == Some(&id));
-        // Some servers repeat their ids.
-        let id = match taken {
-            true => format!("{id}-{}", self.state.step),
-            false => id,
-        };
+        // Some servers repeat their ids, and what was folded is not here to compare.
+        let id = format!("{}-{}-{}", self.cx.run_id, self.state.step, call.id);
         let max = self.cx.profile.limits.max_result_chars;
         let message = result.to_message(&call.id, &call.name, &id, max);
         self.state.messages.push(Message::new(message));

@@ -445,7 +445,7 @@ fn b8_a_compaction_beside_the_run_is_discarded_with_its_reason_when_the_history_
                 is_pinned = true;
                 // It was to go.
                 runs.threads()
-                    .pin(&world.key, "r1-b0")
+                    .pin(&world.key, "r1-1-b0")
                     .await
                     .expect("pinned");
             }
@@ -566,12 +566,56 @@ fn a_command_from_elsewhere_shows_what_the_agent_keeps_and_undo_takes_it_back() 
 }
 
 #[test]
+fn ids_that_a_server_repeats_name_one_call_each_also_behind_a_compaction() {
+    let mut read = reader(30);
+    let script = move |n: usize, asked: &TurnRequest| {
+        let lines = request(asked);
+        if lines[0].starts_with("system: You look things up.") {
+            let is_first = lines.iter().any(|line| line.contains("Look once."));
+            return AgentReply::text(if is_first { "One." } else { "Two." });
+        }
+        let task = |prompt: &str| {
+            let args = json!({"description": prompt, "prompt": prompt, "subagent_type": "general"});
+            AgentReply::calls(&[("call_0", "task", args)])
+        };
+        match n {
+            0 => task("Look once."),
+            2 => task("Look again."),
+            4..30 => match read(n, asked) {
+                AgentReply::Turn(mut turn) => {
+                    for (m, call) in turn.calls.iter_mut().enumerate() {
+                        call.id = format!("call_{m}").into();
+                    }
+                    AgentReply::Turn(turn)
+                }
+                other => other,
+            },
+            _ => AgentReply::text("All done."),
+        }
+    };
+    let world = with_files(World::scripted(script), 30);
+    let runs = world.runs("one");
+    let events = world.says(&runs, "r1", "Look twice.");
+    assert_eq!(ended(&events), (RunStatus::Success, None));
+    assert!(compactions(&events).iter().any(|(c, _)| c.is_change()));
+    world.model.asked().iter().for_each(assert_valid);
+    let note = world.note(&runs);
+    let briefs: Vec<&str> = note.channels["delegations"]
+        .as_array()
+        .expect("a list")
+        .iter()
+        .map(|entry| entry["result_brief"].as_str().expect("a brief"))
+        .collect();
+    assert_eq!(briefs, ["One.", "Two."]);
+}
+
+#[test]
 fn the_model_reads_back_what_was_folded() {
     let mut read = reader(30);
     let script = move |n: usize, asked: &TurnRequest| match n {
         30 => AgentReply::calls(&[
             ("q1", "recall", json!({"query": "file 0 line 7"})),
-            ("q2", "recall", json!({"id": "r1-a1"})),
+            ("q2", "recall", json!({"id": "r1-2-a1"})),
             ("q3", "recall", json!({})),
         ]),
         n if n < 30 => read(n, asked),
