@@ -65,7 +65,9 @@ fn odd(message: &Object<'_>, view: &MessageView) -> Option<&'static str> {
         first.is_none_or(|first| with.contains(&first))
     };
     let only_calls = view.role == Role::Assistant && !view.parts.is_empty();
-    if !only_calls && message.value("content").is_none() {
+    // A result that stands beside messages, as in requests to Responses.
+    let content = message.value("content").or(message.value("output"));
+    if !only_calls && content.is_none() {
         Some("no `content`")
     } else if !begins_with("content", b"\"[") {
         Some("`content` that is neither a string nor a list")

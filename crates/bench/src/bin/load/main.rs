@@ -61,7 +61,7 @@ const SHORT: Sizes = Sizes {
     appends: 80,
     threads: 100,
     sample: 10,
-    messages: 2_200,
+    messages: 3_000,
     opened: 5,
     soak: Duration::from_secs(6),
     tick: Duration::from_millis(200),
