@@ -9,7 +9,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/config.yaml" <<EOF
 models:
-  - {name: small, base_url: '$url', window: 2400, max_output: 600, form: fields}
+  - {name: small, base_url: '$url', window: 2400, max_output: 300, form: fields}
 agents:
   lead: {system_prompt: You help people with their heating. Answer in one or two short sentences., tools: [], max_output_tokens: 80}
 summarization: {preset: default, enabled: true, keep: {messages: 6}, call_timeout_ms: 600000, deadline_ms: 900000}

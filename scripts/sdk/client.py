@@ -116,7 +116,7 @@ async def run_agents(url):
     run = await client.runs.create(thread, "agent", input=say("One more."))
     await client.runs.join(thread, run["run_id"])
     try:
-        await client.runs.cancel(thread, run["run_id"], wait=True)
+        await client.runs.cancel(thread, run["run_id"])
         raise AssertionError("what is over was stopped")
     except ConflictError as error:
         assert "does not run" in str(error), error

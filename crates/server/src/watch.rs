@@ -88,7 +88,8 @@ pub(crate) async fn stream(
         let heard = last.map_or(0, |Last(id)| attempt.heard(&id));
         let name = |seq| attempt.event_id(seq);
         tokio::select! {
-            // Without an end, so that clients come back to the next process.
+            biased;
+            // Without an end, so that clients come back to the next process. First, since the run ends by that too.
             () = app.stop.reached(Phase::Cancelled) => {}
             () = telling.all(events, heard, name) => {}
             () = frames.closed() => {
