@@ -208,7 +208,6 @@ pub(crate) struct ManArgs {
 
 /// `chat`.
 #[derive(Debug, ClapArgs)]
-#[cfg_attr(not(feature = "threads"), expect(dead_code, reason = "nobody answers"))]
 pub(crate) struct ChatArgs {
     /// The thread to begin or go on with [default: a new one]
     #[arg(long, value_name = "ID")]
