@@ -15,7 +15,7 @@ use crate::cases::session::Session;
 use crate::cases::settings::Settings;
 use crate::cases::trace::{Crash, Step};
 
-/// The process that dies: does what the [`Order`] in `input` says, as far as it comes.
+/// The process that dies: does what the order in `input` says, as far as it comes.
 ///
 /// # Errors
 /// When it cannot begin, or the store fails.
