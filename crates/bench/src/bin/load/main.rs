@@ -1,6 +1,8 @@
 //! What stored threads cost when many write, when there are many, when one is long, and when a service runs for long.
 //!
-//!     load [short] [appends|threads|long|soak]… [--minutes N] [--service PROGRAM]
+//! ```text
+//! load [short] [appends|threads|long|soak]… [--minutes N] [--service PROGRAM]
+//! ```
 //!
 //! Prints tables in markdown. SQLite writes into a temporary folder; PostgreSQL is where `CONSPECTUS_POSTGRES` says (words as
 //! libpq takes them, without a database), in a database of its own, and left out without it. The soak starts `PROGRAM`, which is
