@@ -24,9 +24,12 @@ use crate::keeper::About;
 use crate::list::List;
 use crate::note::{Done, Note};
 use crate::own_summary::is_own_summary;
-use crate::rewrite::rewritten;
+use crate::rewrite::{keeps_rules, rewritten};
 use crate::sealed::answer;
 use crate::upstream::Upstream;
+
+/// A body with more that is new than this is read where requests are not held up by it.
+const MOMENT: usize = 128 << 10;
 
 /// Who asks for what.
 pub(crate) struct Ask {
@@ -63,6 +66,11 @@ impl Seen {
             ..Note::of(Done::Passed)
         })
     }
+
+    /// Whether the client asked for a stream.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self, Self::Known(look, _) if look.list.is_true("stream"))
+    }
 }
 
 /// What a conversation is told apart by, beside what is said in it.
@@ -84,21 +92,33 @@ pub(crate) fn scope(
 }
 
 /// Looks at a body.
-pub(crate) fn look(app: &App, ask: Ask, body: &Bytes) -> Seen {
+pub(crate) async fn look(app: &Arc<App>, ask: &Ask, body: &Bytes) -> Seen {
     let Some(format) = ask.call.format() else {
         return Seen::unseen("not a conversation");
     };
     let mut hash = IdentHasher::new();
     hash.field(ask.tenant.as_bytes());
     hash.field(&ask.scope.0);
-    let scope = hash.finish();
-    let found = catch_unwind(AssertUnwindSafe(|| {
-        app.book.look(scope, format, ask.call.list(), body)
-    }));
+    let (scope, key) = (hash.finish(), ask.call.list());
+    let before = app.book.before(scope, body);
+    let is_long = body.len() - before.as_ref().map_or(0, |(both, _)| *both) > MOMENT;
+    let before = before.map(|(_, list)| list);
+    let found = match is_long {
+        true => {
+            let (app, body) = (app.clone(), body.clone());
+            let work = app.work.clone();
+            let read = work.spawn(async move { app.book.look(scope, format, key, &body, before) });
+            read.await.ok()
+        }
+        false => catch_unwind(AssertUnwindSafe(|| {
+            app.book.look(scope, format, key, body, before)
+        }))
+        .ok(),
+    };
     let look = match found {
-        Ok(Some(look)) => look,
-        Ok(None) => return Seen::unseen("the body is not understood"),
-        Err(_) => return Seen::Unseen(Note::failed("a fault while the body was read")),
+        Some(Some(look)) => look,
+        Some(None) => return Seen::unseen("the body is not understood"),
+        None => return Seen::Unseen(Note::failed("a fault while the body was read")),
     };
     // The server has the history, or keeps it: what is here is a piece of it.
     let held = ["previous_response_id", "conversation", "thread"];
@@ -110,10 +130,10 @@ pub(crate) fn look(app: &App, ask: Ask, body: &Bytes) -> Seen {
     };
     let about = About {
         model: model.into(),
-        tenant: ask.tenant,
+        tenant: ask.tenant.clone(),
         call: ask.call,
-        upstream: ask.upstream,
-        head: ask.head,
+        upstream: ask.upstream.clone(),
+        head: ask.head.clone(),
     };
     Seen::Known(look, about)
 }
@@ -169,6 +189,10 @@ fn needs_care(app: &App, look: &Look, about: &About) -> bool {
     if state.is_changed || state.is_busy || state.refusal.is_some() {
         return true;
     }
+    // It was tried with these messages, and nothing could be folded.
+    if look.list.len() <= state.futile && look.known == look.list.len() {
+        return false;
+    }
     let trigger = state.trigger;
     drop(state);
     if !about.call.is_turn() {
@@ -183,13 +207,14 @@ fn needs_care(app: &App, look: &Look, about: &About) -> bool {
 async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, Note, bool) {
     let (line, list) = (look.line.clone(), look.list.clone());
     let (task_app, about) = (app.clone(), about.clone());
-    let work = tokio::spawn(async move {
+    let work = app.work.spawn(async move {
         let app = task_app;
         let (key, mut step) = match app.keeper.in_step(&line, &list, &about).await {
             Ok(found) => found,
             Err(why) => return (None, Note::failed(why), false),
         };
         let mut done = Done::Applied;
+        let count = list.len();
         let refusal = line.state().refusal.take();
         let may_compact = about.call.is_turn() && !is_own_summary(&list);
         if may_compact && (step.is_due || refusal.is_some()) {
@@ -207,11 +232,15 @@ async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, 
             };
             if step.record != before {
                 done = Done::Compacted;
+            } else if step.projection.is_untouched() {
+                // Nothing of it can be folded: what was before it is no news either.
+                let mut state = line.state();
+                state.futile = state.futile.max(count);
             }
         } else if may_compact && step.is_soft && app.keeper.asks_models() {
             background(&app, &line, &key, &about);
         }
-        let (body, note) = projected(&about, &list, &key, &step, done);
+        let (body, note) = projected(&list, &key, &step, done);
         (body, note, true)
     });
     match tokio::time::timeout(app.settings.limits.wait, work).await {
@@ -222,13 +251,7 @@ async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, 
 }
 
 /// The body as the thread shows it.
-fn projected(
-    about: &About,
-    list: &List,
-    key: &ThreadKey,
-    step: &InStep,
-    done: Done,
-) -> (Option<Bytes>, Note) {
+fn projected(list: &List, key: &ThreadKey, step: &InStep, done: Done) -> (Option<Bytes>, Note) {
     let note = |done| Note {
         thread: Some(key.thread.clone()),
         ..Note::of(done)
@@ -239,7 +262,7 @@ fn projected(
         return (None, note(Done::Untouched));
     }
     let messages = usize::try_from(step.messages).unwrap_or(usize::MAX);
-    match rewritten(list, &step.projection, messages, about.upstream.strict) {
+    match rewritten(list, &step.projection, messages) {
         Ok(body) => {
             let saved = spared(list, step);
             let note = Note {
@@ -261,6 +284,24 @@ fn projected(
     }
 }
 
+/// The body as the servers of its upstream take it; `None`: they take what it is. `is_ours`: it was rewritten, and breaks no
+/// rule that the client's kept.
+pub(crate) fn in_strict_form(
+    about: &About,
+    look: &Look,
+    body: &Bytes,
+    is_ours: bool,
+) -> Option<Bytes> {
+    let strict = about.upstream.strict;
+    if strict.is_none() || about.call != Call::Chat {
+        return None;
+    }
+    let right = catch_unwind(|| strict.right(body)).ok()??;
+    let before = if is_ours { body } else { look.list.body() };
+    keeps_rules(look.list.format(), before, &right).ok()?;
+    Some(right.into())
+}
+
 /// The upstream said that the request is too large: compacts, and gives the body to send once more.
 pub(crate) async fn recover(
     app: &Arc<App>,
@@ -270,7 +311,7 @@ pub(crate) async fn recover(
 ) -> Option<(Bytes, Note)> {
     let (line, list) = (look.line.clone(), look.list.clone());
     let (task_app, about) = (app.clone(), about.clone());
-    let work = tokio::spawn(async move {
+    let work = app.work.spawn(async move {
         let app = task_app;
         let (key, step) = app.keeper.in_step(&line, &list, &about).await.ok()?;
         let before = step.record;
@@ -282,7 +323,7 @@ pub(crate) async fn recover(
         if step.record == before {
             return None;
         }
-        let (body, note) = projected(&about, &list, &key, &step, Done::Recovered);
+        let (body, note) = projected(&list, &key, &step, Done::Recovered);
         Some((body?, note))
     });
     let done = tokio::time::timeout(app.settings.limits.wait, work).await;
@@ -330,7 +371,8 @@ pub(crate) fn after(
         return;
     };
     let app = app.clone();
-    tokio::spawn(async move {
+    let work = app.work.clone();
+    work.spawn(async move {
         let _place = place;
         let (line, list) = (&look.line, &look.list);
         let Ok((key, step)) = app.keeper.in_step(line, list, &about).await else {
@@ -414,7 +456,9 @@ pub(crate) async fn sealed(app: &Arc<App>, ask: &Ask, body: Bytes) -> Option<Res
         head: ask.head.clone(),
     };
     let task_app = app.clone();
-    let work = tokio::spawn(async move { answer(&task_app, &about, &body).await });
+    let work = app
+        .work
+        .spawn(async move { answer(&task_app, &about, &body).await });
     let done = tokio::time::timeout(app.settings.limits.wait, work).await;
     done.ok()?.ok()?
 }

@@ -9,6 +9,7 @@
 //! Digests of long random tokens need no salt and no slow hash: there is nothing to guess.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
@@ -72,6 +73,16 @@ impl Tokens {
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// Whether a service may listen there: without tokens only this machine may ask.
+    pub fn may_listen(&self, listen: SocketAddr) -> bool {
+        !self.is_empty() || listen.ip().is_loopback()
+    }
+
+    /// The tenants that there are tokens for.
+    pub fn tenants(&self) -> impl Iterator<Item = Arc<str>> {
+        self.0.iter().map(|(_, tenant)| tenant.clone())
     }
 
     /// Whose token this is. Takes the same time whichever it is, and if it is none.

@@ -58,7 +58,7 @@ fn settings(config: &Config, args: &ProxyArgs) -> Result<Settings, Fail> {
             .iter_mut()
             .find(|upstream| *upstream.name == **name)
         {
-            Some(upstream) => upstream.strict = true,
+            Some(upstream) => upstream.strict = conspectus_proxy::Strict::ALL,
             None => {
                 let why = format!("no upstream is called {name:?}");
                 return Err(Fail::about(Exit::Usage, "--strict", &why));
