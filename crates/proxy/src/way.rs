@@ -186,12 +186,14 @@ fn needs_care(app: &App, look: &Look, about: &About) -> bool {
         return false;
     }
     let state = look.line.state();
-    if state.is_changed || state.is_busy || state.refusal.is_some() {
-        return true;
-    }
+    let is_refused = state.refusal.is_some();
     // It was tried with these messages, and nothing could be folded.
-    if look.list.len() <= state.futile && look.known == look.list.len() {
+    let is_all_known = look.known == look.list.len();
+    if !is_refused && is_all_known && look.list.len() <= state.futile {
         return false;
+    }
+    if state.is_changed || state.is_busy || is_refused {
+        return true;
     }
     let trigger = state.trigger;
     drop(state);

@@ -1,9 +1,14 @@
 //! The proxy between a client that says anything and an upstream that answers as scripted.
 
+mod between;
+mod binding;
 mod capsules;
 mod compaction;
 mod corpus;
 mod fidelity;
+mod figures;
 mod guard;
 mod stability;
+mod strict;
 mod support;
+mod waiting;
