@@ -259,7 +259,7 @@ pub(crate) struct ChatArgs {
 /// What runs until it is told to stop: where, on what, and for whom.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct PlaceToRun {
-    /// A YAML file with sections summarization:, models:, server: and proxy:, else what CONSPECTUS_CONFIG names
+    /// A YAML file (docs/configuration.md), else what CONSPECTUS_CONFIG names
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
@@ -285,7 +285,7 @@ pub(crate) struct ServeArgs {
 /// `proxy`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ProxyArgs {
-    /// URL, or NAME=URL, which paths that begin with /NAME mean; may be given again [default: those of the configuration]
+    /// URL, or NAME=URL, which paths that begin with /NAME mean; may be given again
     #[arg(long, short, value_name = "URL")]
     pub(crate) upstream: Vec<String>,
 
@@ -304,7 +304,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// The servers of this upstream insist on rules of chat templates, or on those named: NAME=turns,one_system,after_tool,short_ids
+    /// This upstream's servers are strict; NAME=turns,short_ids for some rules (docs/proxy.md)
     #[arg(long, value_name = "NAME")]
     pub(crate) strict: Vec<String>,
 

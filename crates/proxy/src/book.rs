@@ -93,6 +93,8 @@ pub(crate) struct State {
     pub(crate) futile: usize,
     /// A compaction runs in the background.
     pub(crate) is_busy: bool,
+    /// One took too long and was given up: it is not begun again before a request has to wait for it.
+    pub(crate) is_given_up: bool,
     /// What stands outside the messages, as it was told to the thread.
     pub(crate) fixed: Option<Ident>,
     /// Where it is only watched: tokens that the newest request would have been spared.

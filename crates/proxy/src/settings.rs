@@ -101,6 +101,8 @@ pub struct Limits {
     pub upstream_idle: Duration,
     /// A request waits so long for a compaction that it cannot do without; then it goes on as it came.
     pub wait: Duration,
+    /// A summary in the background, and so the client's key in memory, is given up after this.
+    pub background: Duration,
     /// Connections at a time.
     pub connections: usize,
     /// A client that asked for a stream and waits so long for a compaction gets the beginning of its stream, and signs of
@@ -117,6 +119,7 @@ impl Default for Limits {
             connect: Duration::from_secs(5),
             upstream_idle: Duration::from_secs(900),
             wait: Duration::from_secs(120),
+            background: Duration::from_secs(600),
             connections: 1024,
             keep_alive: Duration::from_secs(15),
         }

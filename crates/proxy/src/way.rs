@@ -298,9 +298,10 @@ pub(crate) fn in_strict_form(
     if strict.is_none() || about.call != Call::Chat {
         return None;
     }
-    let right = catch_unwind(|| strict.right(body)).ok()??;
-    let before = if is_ours { body } else { look.list.body() };
-    keeps_rules(look.list.format(), before, &right).ok()?;
+    // What came may have been compressed.
+    let plain = if is_ours { body } else { look.list.body() };
+    let right = catch_unwind(|| strict.right(plain)).ok()??;
+    keeps_rules(look.list.format(), plain, &right).ok()?;
     Some(right.into())
 }
 
@@ -410,23 +411,29 @@ async fn observe(app: &App, look: &Look, about: &About, key: &ThreadKey, step: I
 
 /// A summary is made while the conversation goes on; requests that come meanwhile go as they are.
 fn background(app: &Arc<App>, line: &Arc<crate::book::Line>, key: &ThreadKey, about: &About) {
-    if std::mem::replace(&mut line.state().is_busy, true) {
-        return;
+    {
+        let mut state = line.state();
+        if state.is_given_up || std::mem::replace(&mut state.is_busy, true) {
+            return;
+        }
     }
     let (app, line, key, about) = (app.clone(), line.clone(), key.clone(), about.clone());
-    tokio::spawn(async move {
+    let work = app.work.clone();
+    work.spawn(async move {
+        let limit = app.settings.limits.background;
         let work = {
             let app = app.clone();
             tokio::spawn(async move {
-                app.keeper
-                    .compact(&key, &about, None, Moment::Background)
-                    .await
+                let compacting = app.keeper.compact(&key, &about, None, Moment::Background);
+                // What is given up leaves the thread as it was, and nothing holds the client's key.
+                tokio::time::timeout(limit, compacting).await
             })
         };
         let done = work.await;
         let mut state = line.state();
         state.is_busy = false;
-        state.is_changed |= matches!(&done, Ok(Ok(compacted)) if compacted.is_change());
+        state.is_given_up = matches!(&done, Ok(Err(_)));
+        state.is_changed |= matches!(&done, Ok(Ok(Ok(compacted))) if compacted.is_change());
     });
 }
 

@@ -1,5 +1,7 @@
 //! The proxy between a client that says anything and an upstream that answers as scripted.
 
+mod apis;
+mod background;
 mod between;
 mod binding;
 mod capsules;
@@ -8,6 +10,7 @@ mod corpus;
 mod fidelity;
 mod figures;
 mod guard;
+mod random;
 mod stability;
 mod strict;
 mod support;
