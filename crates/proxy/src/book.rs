@@ -142,9 +142,9 @@ impl Book {
         format: Format,
         key: &'static str,
         body: &Bytes,
-        before: Option<Arc<List>>,
+        before: Option<&List>,
     ) -> Option<Look> {
-        let list = List::read(format, key, body, before.as_deref())?;
+        let list = List::read(format, key, body, before)?;
         if list.len() == 0 {
             return None;
         }
@@ -395,7 +395,7 @@ mod tests {
 
     fn seen(book: &Book, scope: Ident, format: Format, body: &Bytes) -> Look {
         let before = book.before(scope, body).map(|(_, list)| list);
-        let look = book.look(scope, format, "messages", body, before);
+        let look = book.look(scope, format, "messages", body, before.as_deref());
         look.expect("a body")
     }
 

@@ -154,7 +154,9 @@ async fn went(
     };
     if let Some((look, about)) = &seen {
         // What this upstream does not take is put right, whether it is ours or the client's.
-        if let Some(right) = way::in_strict_form(about, look, &up, is_rewritten) {
+        if !app.settings.observe
+            && let Some(right) = way::in_strict_form(about, look, &up, is_rewritten)
+        {
             parts.headers.remove(header::CONTENT_ENCODING);
             up = right;
         }

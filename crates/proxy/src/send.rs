@@ -126,13 +126,13 @@ fn between(named: &str, not_for: &str) -> io::Result<Option<(Arc<Matcher>, Inter
     Ok(Some((Arc::new(matcher), found)))
 }
 
+type Tunnelled = Client<HttpsConnector<Tunnel<HttpConnector>>, UpBody>;
+
 /// Sends. The connections are its own.
 pub(crate) struct Sender {
     direct: Client<HttpsConnector<HttpConnector>, UpBody>,
-    tunnel: Option<(
-        Arc<Matcher>,
-        Client<HttpsConnector<Tunnel<HttpConnector>>, UpBody>,
-    )>,
+    /// Through the proxy in between, and for which names.
+    tunnel: Option<(Arc<Matcher>, Tunnelled)>,
     idle: Duration,
 }
 

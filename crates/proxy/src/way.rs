@@ -107,11 +107,12 @@ pub(crate) async fn look(app: &Arc<App>, ask: &Ask, body: &Bytes) -> Seen {
         true => {
             let (app, body) = (app.clone(), body.clone());
             let work = app.work.clone();
-            let read = work.spawn(async move { app.book.look(scope, format, key, &body, before) });
+            let read = work
+                .spawn(async move { app.book.look(scope, format, key, &body, before.as_deref()) });
             read.await.ok()
         }
         false => catch_unwind(AssertUnwindSafe(|| {
-            app.book.look(scope, format, key, body, before)
+            app.book.look(scope, format, key, body, before.as_deref())
         }))
         .ok(),
     };

@@ -44,7 +44,7 @@ fn upstreams_behind_tls_are_reached_through_it() {
         "api.upstream.invalid:443".to_owned(),
         Some("Basic YW5uOmh1c2g=".to_owned()),
     );
-    assert_eq!(asked(""), [expect.clone()]);
+    assert_eq!(asked(""), std::slice::from_ref(&expect));
     assert_eq!(asked("other.invalid"), [expect]);
     for not_for in ["*", "upstream.invalid", ".upstream.invalid"] {
         assert_eq!(asked(not_for), [], "{not_for}");
