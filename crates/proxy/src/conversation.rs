@@ -22,6 +22,7 @@ use crate::keeper::{About, worth};
 use crate::note::{Done, Line, Note};
 use crate::send::{SendError, Sender, UpBody};
 use crate::tee::{Tee, overflow};
+use crate::trace::CallTrace;
 use crate::waiting::{Waiting, begun};
 use crate::{binding, capsule, sealed, way};
 
@@ -116,7 +117,7 @@ async fn went(
     waiting: Arc<Waiting>,
 ) -> Response<Down> {
     let Asked {
-        turn,
+        mut turn,
         mut parts,
         ask,
         body,
@@ -167,6 +168,10 @@ async fn went(
             binding::ask(&mut parts.headers);
             up = dropping.into();
         }
+    }
+    if let Some((look, about)) = seen.as_ref().filter(|_| turn.call.is_turn()) {
+        let is_stream = look.list.is_true("stream");
+        turn.trace = CallTrace::new(turn.call, &about.model, about.upstream.host(), is_stream);
     }
     let mut up_bytes = up.len() as u64;
     waiting.asks_plainly(&mut parts.headers);
@@ -308,6 +313,7 @@ pub(crate) fn passed(
             micros,
             is_cut: !ended.is_whole,
         };
+        turn.trace.ended(&line);
         app.log.line(&line.to_string());
         if let Some((look, about, is_stored)) = after {
             let is_fine = (200..300).contains(&status);

@@ -22,6 +22,7 @@ use crate::keeper::Keeper;
 use crate::note::{Done, Note};
 use crate::send::{SendError, Sender, UpBody};
 use crate::settings::Settings;
+use crate::trace::CallTrace;
 use crate::upstream::Upstream;
 
 /// What every request needs.
@@ -45,6 +46,7 @@ pub(crate) struct Turn {
     pub(crate) began: Instant,
     pub(crate) running: Running,
     pub(crate) is_head: bool,
+    pub(crate) trace: CallTrace,
 }
 
 /// Answers a request.
@@ -80,6 +82,7 @@ pub(crate) async fn handle(
         began,
         running,
         is_head: parts.method == Method::HEAD,
+        trace: CallTrace::none(),
         upstream: upstream.clone(),
     };
     let head = Arc::new(parts.headers.clone());

@@ -38,6 +38,11 @@ mod settings;
 mod strict;
 mod sweep;
 mod tee;
+#[cfg(feature = "tracing")]
+mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+mod trace;
 mod upstream;
 mod waiting;
 mod way;

@@ -16,6 +16,7 @@ use conspectus_server::Log;
 use crate::Done;
 use crate::args::ProxyArgs;
 use crate::fail::{Exit, Fail};
+use crate::serving::otel::Exporting;
 use crate::serving::{completed, log, on_runtime, resolved, signals};
 use crate::threads::store::{Address, address};
 use crate::ui;
@@ -31,6 +32,7 @@ pub(crate) fn run(args: &ProxyArgs) -> Done {
 async fn serve(config: &Config, args: &ProxyArgs, settings: Settings) -> Done {
     let place = address(args.at.store.as_deref(), config.server().store.as_ref())?;
     let store = place.open().await?;
+    let exporting = Exporting::begin(log);
     let log = match args.log {
         true => Log::new(log),
         false => Log::none(),
@@ -38,6 +40,7 @@ async fn serve(config: &Config, args: &ProxyArgs, settings: Settings) -> Done {
     let proxy = bound(settings, &place, store, log).await?;
     ui::write_out(format!("listening on http://{}\n", proxy.address()).as_bytes())?;
     proxy.run(signals::stop()?).await;
+    exporting.end().await;
     Ok(Exit::Done)
 }
 

@@ -1,10 +1,10 @@
 //! `conspectus serve`: the configuration's store, models and section `server:` become a running service.
 
 #[cfg(feature = "otel")]
-mod otel;
+pub(crate) mod otel;
 #[cfg(not(feature = "otel"))]
 #[path = "unexported.rs"]
-mod otel;
+pub(crate) mod otel;
 pub(crate) mod signals;
 
 use std::io::Write as _;

@@ -14,4 +14,6 @@ mod random;
 mod stability;
 mod strict;
 mod support;
+#[cfg(feature = "tracing")]
+mod traces;
 mod waiting;
