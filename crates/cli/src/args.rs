@@ -304,7 +304,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// This upstream's servers are strict; NAME=turns,short_ids for some rules (docs/proxy.md)
+    /// This upstream's servers are strict; NAME=RULE,RULE for some rules only
     #[arg(long, value_name = "NAME")]
     pub(crate) strict: Vec<String>,
 
