@@ -101,7 +101,7 @@ pub struct Limits {
     pub upstream_idle: Duration,
     /// A request waits so long for a compaction that it cannot do without; then it goes on as it came.
     pub wait: Duration,
-    /// A summary in the background, and so the client's key in memory, is given up after this.
+    /// A compaction, and so the client's key in memory, is given up after this, also in the background.
     pub background: Duration,
     /// Connections at a time.
     pub connections: usize,

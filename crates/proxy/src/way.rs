@@ -100,7 +100,8 @@ pub(crate) async fn look(app: &Arc<App>, ask: &Ask, body: &Bytes) -> Seen {
     hash.field(ask.tenant.as_bytes());
     hash.field(&ask.scope.0);
     let (scope, key) = (hash.finish(), ask.call.list());
-    let before = app.book.before(scope, body);
+    let before = catch_unwind(AssertUnwindSafe(|| app.book.before(scope, body)));
+    let before = before.ok().flatten();
     let is_long = body.len() - before.as_ref().map_or(0, |(both, _)| *both) > MOMENT;
     let before = before.map(|(_, list)| list);
     let found = match is_long {
@@ -222,12 +223,11 @@ async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, 
         let may_compact = about.call.is_turn() && !is_own_summary(&list);
         if may_compact && (step.is_due || refusal.is_some()) {
             let before = step.record;
-            let compacted = app
-                .keeper
-                .compact(&key, &about, refusal, moment(&list))
-                .await;
-            if let Err(why) = compacted {
-                return (None, Note::failed(why), true);
+            let compacting = app.keeper.compact(&key, &about, refusal, moment(&list));
+            match in_time(&app, compacting).await {
+                Some(Ok(_)) => {}
+                Some(Err(why)) => return (None, Note::failed(why), true),
+                None => return (None, Note::failed("the compaction takes too long"), true),
             }
             step = match app.keeper.in_step(&line, &list, &about).await {
                 Ok((_, step)) => step,
@@ -235,6 +235,7 @@ async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, 
             };
             if step.record != before {
                 done = Done::Compacted;
+                line.state().is_given_up = false;
             } else if step.projection.is_untouched() {
                 // Nothing of it can be folded: what was before it is no news either.
                 let mut state = line.state();
@@ -322,7 +323,7 @@ pub(crate) async fn recover(
         let compacting = app
             .keeper
             .compact(&key, &about, Some(failure), Moment::Overflow);
-        compacting.await.ok()?;
+        in_time(&app, compacting).await?.ok()?;
         let (key, step) = app.keeper.in_step(&line, &list, &about).await.ok()?;
         if step.record == before {
             return None;
@@ -395,7 +396,8 @@ async fn observe(app: &App, look: &Look, about: &About, key: &ThreadKey, step: I
     let mut step = step;
     if step.is_due && !is_own_summary(&look.list) {
         let moment = moment(&look.list);
-        if app.keeper.compact(key, about, None, moment).await.is_err() {
+        let compacting = app.keeper.compact(key, about, None, moment);
+        if !matches!(in_time(app, compacting).await, Some(Ok(_))) {
             return;
         }
         match app.keeper.in_step(&look.line, &look.list, about).await {
@@ -421,21 +423,26 @@ fn background(app: &Arc<App>, line: &Arc<crate::book::Line>, key: &ThreadKey, ab
     let (app, line, key, about) = (app.clone(), line.clone(), key.clone(), about.clone());
     let work = app.work.clone();
     work.spawn(async move {
-        let limit = app.settings.limits.background;
         let work = {
             let app = app.clone();
             tokio::spawn(async move {
                 let compacting = app.keeper.compact(&key, &about, None, Moment::Background);
-                // What is given up leaves the thread as it was, and nothing holds the client's key.
-                tokio::time::timeout(limit, compacting).await
+                in_time(&app, compacting).await
             })
         };
         let done = work.await;
         let mut state = line.state();
         state.is_busy = false;
-        state.is_given_up = matches!(&done, Ok(Err(_)));
-        state.is_changed |= matches!(&done, Ok(Ok(Ok(compacted))) if compacted.is_change());
+        state.is_given_up = matches!(&done, Ok(None));
+        state.is_changed |= matches!(&done, Ok(Some(Ok(compacted))) if compacted.is_change());
     });
+}
+
+/// A compaction, for as long as one may take, whoever waits for it: what is given up leaves the thread as it was, and
+/// nothing holds the client's key any more.
+async fn in_time<T>(app: &App, compacting: impl Future<Output = T>) -> Option<T> {
+    let limit = app.settings.limits.background;
+    tokio::time::timeout(limit, compacting).await.ok()
 }
 
 /// When it happens in the conversation.
@@ -468,7 +475,7 @@ pub(crate) async fn sealed(app: &Arc<App>, ask: &Ask, body: Bytes) -> Option<Res
     let task_app = app.clone();
     let work = app
         .work
-        .spawn(async move { answer(&task_app, &about, &body).await });
+        .spawn(async move { in_time(&task_app, answer(&task_app, &about, &body)).await? });
     let done = tokio::time::timeout(app.settings.limits.wait, work).await;
     done.ok()?.ok()?
 }
