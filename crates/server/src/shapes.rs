@@ -5,7 +5,8 @@ use std::sync::Arc;
 
 use conspectus::store::Mark;
 use conspectus::threads::{
-    CheckpointId, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, Values,
+    CheckpointId, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, ThreadStatusReport,
+    Values,
 };
 use conspectus::wire::iso_time;
 use serde::Serialize;
@@ -39,6 +40,45 @@ pub(crate) struct Thread {
     record_count: u64,
     checkpoint_id: Option<CheckpointId>,
     compaction_in_progress: Option<Mark>,
+    /// Where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<Gauge>,
+}
+
+/// How full a window is.
+#[derive(Debug, Serialize)]
+pub(crate) struct Gauge {
+    /// The model that the thread runs on.
+    model: Option<Arc<str>>,
+    /// Tokens of the next request.
+    tokens: u64,
+    /// The most that it may have.
+    input_limit: u64,
+    /// From here on it is compacted.
+    trigger_tokens: Option<u64>,
+    /// From here on it may be, beside a run.
+    soft_tokens: Option<u64>,
+    /// Tokens that are not sent, since they are folded or shortened.
+    saved_tokens: u64,
+    /// What that saves with each call, where prices are known.
+    saved_micros_per_call: Option<i64>,
+    enabled: bool,
+}
+
+impl Gauge {
+    pub(crate) fn of(status: &ThreadStatusReport) -> Self {
+        let triggers = status.budget.triggers.iter();
+        Self {
+            model: status.model.clone(),
+            tokens: status.size.tokens,
+            input_limit: status.window.input_limit,
+            trigger_tokens: triggers.filter_map(|trigger| trigger.tokens).min(),
+            soft_tokens: status.budget.soft_tokens,
+            saved_tokens: status.saved.tokens,
+            saved_micros_per_call: status.saved.micros_per_call,
+            enabled: status.enabled,
+        }
+    }
 }
 
 /// `{}`
@@ -116,6 +156,14 @@ impl Thread {
             record_count: info.records,
             checkpoint_id: info.checkpoint_id,
             compaction_in_progress: info.compaction_in_progress,
+            window: None,
+        }
+    }
+
+    pub(crate) fn with_window(self, gauge: Gauge) -> Self {
+        Self {
+            window: Some(gauge),
+            ..self
         }
     }
 }
