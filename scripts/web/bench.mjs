@@ -21,7 +21,7 @@ export async function service({ tokens, summarization = "" } = {}) {
   const config = path.join(work, "config.yaml");
   fs.writeFileSync(
     config,
-    `models:\n  - {name: scripted, base_url: '${model.url}', window: 32000, max_output: 4000, prices: {input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.75}}\n  - {name: other, base_url: '${model.url}', window: 16000, max_output: 2000}\n${summarization}`,
+    `models:\n  - {name: scripted, base_url: '${model.url}', window: 32000, max_output: 4000, prices: {input: 3.0, output: 15.0, cache_read: 0.3, cache_write: 3.75}}\n  - {name: other, base_url: '${model.url}', window: 16000, max_output: 2000, prices: {input: 1.0, output: 5.0, cache_read: 0.1, cache_write: 1.25}}\nserver: {request_timeout_ms: 300000}\n${summarization}`,
   );
   const args = ["serve", "--config", config, "--listen", "127.0.0.1:0", "--store", `sqlite:${path.join(work, "threads.db")}`];
   if (tokens) {
@@ -112,7 +112,7 @@ export async function open(browsing, { width = 1280, height = 800, dark = false,
     if (hostname !== "127.0.0.1" && protocol !== "data:") elsewhere.push(request.url());
   });
   if (FILES) {
-    await page.route(/^http:\/\/127\.0\.0\.1:\d+\/(?!api)/, async (route) => {
+    await context.route(/^http:\/\/127\.0\.0\.1:\d+\/(?!api)/, async (route) => {
       const { pathname } = new URL(route.request().url());
       const name = pathname.startsWith("/assets/") ? path.basename(pathname) : "index.html";
       const body = fs.readFileSync(path.join(FILES, name), "utf8").replaceAll("{version}", "dev");
@@ -121,6 +121,7 @@ export async function open(browsing, { width = 1280, height = 800, dark = false,
     });
   }
   if (token) await page.addInitScript((value) => sessionStorage.setItem("conspectus-token", value), token);
+  page.setDefaultTimeout(15_000);
   return { page, context, problems, elsewhere };
 }
 

@@ -90,15 +90,17 @@ export function dialog(title, content, { wide } = {}) {
   return box;
 }
 
-/** Models to choose from; the first is the default. */
+/** Models to choose from; nothing chosen is the thread's own. */
 export function models(chosen, id) {
-  const all = about.info?.models ?? [];
-  return h(
-    "select",
-    { id, "aria-label": "Model" },
-    h("option", { value: "" }, all.length ? "The thread's model" : "No model: an extract"),
-    all.map((model) => h("option", { value: model.name, selected: model.name === chosen }, model.name)),
-  );
+  const select = h("select", { id, "aria-label": "Model" });
+  const fill = () => {
+    const all = about.info?.models ?? [];
+    const value = select.value || chosen;
+    show(select, h("option", { value: "" }, all.length ? "Thread's model" : "No model"), all.map((model) => h("option", { value: model.name, selected: model.name === value }, model.name)));
+  };
+  fill();
+  if (!about.info) document.addEventListener("conspectus-info", fill, { once: true });
+  return select;
 }
 
 /** What the last compaction of a thread was to pay attention to, for as long as the page is open. */

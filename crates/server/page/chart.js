@@ -1,7 +1,7 @@
 // The size of the window over the life of a thread: a drawing of our own, since its marks are buttons, its colours follow
 // the theme, and what it shows is also there as text.
 
-import { at, exactly, h, number, s, short } from "./dom.js";
+import { at, exactly, h, number, plural, s, short } from "./dom.js";
 
 const CAUSES = { compaction: "Compaction", undo: "Undo", redo: "Redo", move: "Move" };
 const GLYPHS = { compaction: "▼", undo: "↶", redo: "↷", move: "⤴" };
@@ -29,10 +29,9 @@ export function chart(curve, lines, { width, height, by = "messages", pick }) {
   const first = points.length ? Math.min(...points.slice(0, 1).map(value), by === "time" ? value(points[0]) : 0) : 0;
   const last = points.length ? Math.max(value(points.at(-1)), first + 1) : 1;
   const highest = Math.max(1, ...points.map((point) => point.tokens), ...marks.flatMap((mark) => [mark.before, mark.after]));
-  const trigger = lines.trigger ?? 0;
-  // Far below the trigger the lines would press everything to the floor.
-  const shows = (line) => line && line <= Math.max(highest * 1.6, trigger <= highest * 4 ? trigger * 1.08 : 0);
-  const top = Math.max(highest, ...Object.values(lines).filter(shows)) * 1.06;
+  const floor = Math.max(highest, lines.trigger ?? 0, lines.soft ?? 0, lines.keep ?? 0);
+  const shows = (line) => line && line <= floor * 1.25;
+  const top = Math.max(floor, ...Object.values(lines).filter(shows)) * 1.06;
   const x = (point) => pad.left + (inner.w * (value(point) - first)) / (last - first);
   const y = (tokens) => pad.top + inner.h * (1 - tokens / top);
   const shown = thin(points, x);
@@ -51,8 +50,8 @@ export function chart(curve, lines, { width, height, by = "messages", pick }) {
     area ? s("path", { class: "area", d: area }) : null,
     path ? s("path", { class: "curve", d: path }) : null,
     drawn.map(([name], index) => [
-      s("line", { class: `limit ${name}`, x1: pad.left, x2: width - pad.right, y1: y(lines[name]), y2: y(lines[name]) }),
-      s("text", { class: `limit-text ${name}`, x: width - pad.right - 2 - (index % 2) * 74, y: y(lines[name]) - 3, "text-anchor": "end" }, names[name]),
+      s("line", { class: `limit at-${name}`, x1: pad.left, x2: width - pad.right, y1: y(lines[name]), y2: y(lines[name]) }),
+      s("text", { class: `limit-text at-${name}`, x: width - pad.right - 2 - (index % 2) * 74, y: y(lines[name]) - 3, "text-anchor": "end" }, names[name]),
     ]),
     points.filter((point) => point.reported).map((point) => s("circle", { class: "reported", cx: x(point), cy: y(Math.min(top, point.reported)), r: 1.6 })),
     marks.map((mark) => s("line", { class: `mark ${mark.cause}`, x1: x(mark), x2: x(mark), y1: y(mark.before), y2: y(mark.after) })),
@@ -87,7 +86,7 @@ export function chart(curve, lines, { width, height, by = "messages", pick }) {
 }
 
 function edge(point, by) {
-  if (by === "messages") return `${number(point.messages)} msgs`;
+  if (by === "messages") return plural(point.messages, "message");
   return point.ms ? at(point.ms).textContent : "";
 }
 

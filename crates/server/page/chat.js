@@ -168,7 +168,10 @@ export function chat(view, live, signal) {
     const start = state.asked ? { command: { resume: text } } : { input: { messages: [{ type: "human", content: text }] } };
     if (model.value) start.model_name = model.value;
     if (state.asked) ask(null);
-    else reply.take({ type: "human", id: "sent", content: text });
+    else {
+      state.total = view.total();
+      reply.take({ type: "human", id: "sent", content: text });
+    }
     view.toEnd();
     const begun = await listen("POST", "/runs/stream", { ...start, stream_mode: MODES });
     if (!begun) {
@@ -318,7 +321,7 @@ export function chat(view, live, signal) {
     /** What is stored stands in the history, and what runs elsewhere is heard here too. */
     async refresh({ run, isStored }) {
       const had = reply.rows.size;
-      reply.drop((id) => isStored(id) || (id === "sent" && view.isSaid()));
+      reply.drop((id) => isStored(id) || (id === "sent" && view.total() > state.total));
       if (!state.reader) {
         if (run?.state === "running") listen("GET", `/runs/${run.run_id}/stream?${MODES.map((mode) => `stream_mode=${mode}`).join("&")}`);
         else if (had || live.childElementCount) reply.clear();

@@ -4,7 +4,12 @@ const SVG = "http://www.w3.org/2000/svg";
 
 function fill(element, props, children) {
   for (const [name, value] of Object.entries(props ?? {})) {
-    if (value === undefined || value === null || value === false) continue;
+    if (value === undefined || value === null) continue;
+    if (name.startsWith("data-")) {
+      element.setAttribute(name, String(value));
+      continue;
+    }
+    if (value === false) continue;
     if (name.startsWith("on")) element.addEventListener(name.slice(2), value);
     else if (name === "class") element.setAttribute("class", value);
     else if (name === "value") element.value = value;

@@ -161,7 +161,6 @@ export class History {
     if (entry.folded) marks.push({ text: "folded", tone: "fold", title: "The model sees the summary in its place" });
     if (entry.shortened) marks.push({ text: "shortened", tone: "short", title: "The model sees parts of it; this is all of it" });
     if (entry.pinned) marks.push({ text: "pinned", tone: "good", title: "No compaction folds it" });
-    if (entry.hidden) marks.push({ text: "hidden", title: "The host does not show it to people" });
     const acts = [];
     if (entry.shortened) acts.push({ label: this.short.has(entry.id) ? "As it came" : "As the model sees it", run: () => this.toggleShort(entry), pressed: this.short.has(entry.id) ? "true" : "false" });
     if (mayWrite() && entry.id) {
@@ -250,7 +249,9 @@ export class History {
     const index = this.indexOf(position);
     this.list.to(index);
     this.redraw(position, position);
+    const aim = this.list.aim;
     setTimeout(() => {
+      if (aim !== this.list.aim) return;
       this.list.to(index);
       this.list.row(index)?.focus({ preventScroll: true });
     }, 120);

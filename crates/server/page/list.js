@@ -1,6 +1,6 @@
 // The threads of a tenant: found, with how full their windows are and what compactions spare them.
 
-import { about, get, mayWrite, post } from "./api.js";
+import { about, post } from "./api.js";
 import { dollars, gauge, h, number, plural, short, show, soon, when } from "./dom.js";
 import { failed } from "./toast.js";
 
@@ -46,13 +46,15 @@ export function list(main, { go, signal }) {
       failed("No thread was made", error);
     }
   };
-  const info = about.info;
+  const tenant = h("span", { class: "chip", title: "The tenant whose threads these are" }, about.info?.tenant ?? "…");
+  const known = () => (tenant.textContent = about.info.tenant);
+  if (!about.info) document.addEventListener("conspectus-info", known, { once: true });
   show(
     main,
     h(
       "div",
       { class: "page list-page" },
-      h("div", { class: "page-head" }, h("h1", {}, "Threads"), info ? h("span", { class: "chip", title: "Whose threads these are" }, info.tenant) : null, told, h("span", { class: "grow" }), search, status, mayWrite() ? h("button", { type: "button", class: "primary", onclick: create }, "New thread") : null),
+      h("div", { class: "page-head" }, h("h1", {}, "Threads"), tenant, told, h("span", { class: "grow" }), search, status, h("button", { type: "button", class: "primary write", onclick: create }, "New thread")),
       h(
         "table",
         { class: "threads" },

@@ -20,6 +20,8 @@ function dress() {
   else document.documentElement.dataset.theme = chosen;
 }
 
+const where = h("span", { id: "where", class: "where" });
+
 function bar() {
   const info = about.info;
   const next = () => {
@@ -36,11 +38,12 @@ function bar() {
   show(
     top,
     h("a", { class: "brand", href: "/", "data-go": true }, h("span", { class: "mark", "aria-hidden": "true" }), "Conspectus"),
-    h("span", { id: "where", class: "where" }),
+    where,
     h("span", { class: "grow" }),
     info?.role === "read" ? h("span", { class: "chip", "data-tone": "near", title: "This token only reads" }, "read only") : null,
     info?.needs_token ? h("span", { class: "chip", title: "Tenant" }, info.tenant) : null,
     h("button", { type: "button", class: "ghost small", onclick: next, title: "Colours: as the system, light or dark" }, { auto: "Auto", light: "Light", dark: "Dark" }[theme()]),
+    info ? h("span", { class: "version dim", title: "Version" }, info.version) : null,
     hasToken() ? h("button", { type: "button", class: "ghost small", onclick: out }, "Sign out") : null,
   );
   document.body.dataset.role = info?.role ?? "write";
@@ -71,7 +74,7 @@ function open() {
   view.abort();
   view = new AbortController();
   const { signal } = view;
-  document.getElementById("where")?.replaceChildren();
+  where.replaceChildren();
   shown = null;
   if (found) shown = { id: found[1], signal, ...thread(main, found[1], found[2] ?? "conversation", { go, signal }) };
   else if (location.pathname === "/") list(main, { go, signal });

@@ -124,7 +124,7 @@ export function row(entry, { open, marks = [], acts = [], highlight } = {}) {
   const label = role === "tool" && name ? name : LABELS[role];
   return h(
     "article",
-    { class: "row", "data-role": role, "data-folded": entry.folded, "data-hit": highlight, "aria-label": `${LABELS[role]}, message ${entry.position + 1}`, id: `m${entry.position}`, tabindex: -1 },
+    { class: "row", "data-role": role, "data-folded": Boolean(entry.folded), "data-hidden": Boolean(entry.hidden), "data-hit": Boolean(highlight), "aria-label": `${LABELS[role]}, message ${entry.position + 1}`, id: `m${entry.position}`, tabindex: -1 },
     h(
       "header",
       { class: "row-head" },
@@ -135,6 +135,6 @@ export function row(entry, { open, marks = [], acts = [], highlight } = {}) {
       h("span", { class: "place" }, `#${entry.position + 1}`),
       h("span", { class: "dim" }, at(entry.stored_ms)),
     ),
-    h("div", { class: "row-body" }, body(entry.message, open, entry.position)),
+    h("div", { class: "row-body" }, entry.hidden ? h("details", {}, h("summary", {}, "The host hides this from people"), body(entry.message, open, entry.position)) : body(entry.message, open, entry.position)),
   );
 }

@@ -18,7 +18,7 @@ export function parts(request, { tone, cached } = {}) {
     const { role } = read(message);
     return h(
       "article",
-      { class: "part", "data-kind": part.kind, "data-role": role, "data-tone": tone?.(part), "data-cached": index < until, "aria-label": `Part ${index + 1}, ${WORDS[part.kind] ?? LABELS[role]}, ${number(part.tokens)} tokens` },
+      { class: "part", "data-kind": part.kind, "data-role": role, "data-tone": tone?.(part) ?? "same", "data-cached": index < until, "aria-label": `Part ${index + 1}, ${WORDS[part.kind] ?? LABELS[role]}, ${number(part.tokens)} tokens` },
       h("header", { class: "row-head" }, h("span", { class: "role" }, LABELS[role]), WORDS[part.kind] ? h("span", { class: "chip", "data-tone": part.kind === "shortened" ? "short" : part.kind === "summary" || part.kind === "rules" ? "fold" : null }, WORDS[part.kind]) : null, h("span", { class: "grow" }), h("span", { class: "num" }, `${number(part.tokens)} tokens`), part.position === null ? null : h("span", { class: "place" }, `#${part.position + 1}`)),
       h("div", { class: "row-body" }, body(message, open, index)),
       index === until - 1 && until < request.parts.length ? h("p", { class: "cache-line" }, `So far the last request: ${number(request.cached.tokens)} tokens`) : null,

@@ -49,8 +49,7 @@ export function thread(main, id, tab, { go, signal }) {
     },
     toEnd: () => messages.list.toEnd(),
     follow: () => messages.list.sticks && messages.list.toEnd(),
-    /** What was sent is among the newest messages that were read. */
-    isSaid: () => true,
+    total: () => messages.total,
     recall: (words) => {
       if (shownTab !== "window" && getComputedStyle(side).display === "none") go(`/threads/${id}/window`);
       const field = side.querySelector("#recall");
@@ -105,7 +104,7 @@ export function thread(main, id, tab, { go, signal }) {
   const tabs = h("nav", { class: "tabs", "aria-label": "Views of this thread" }, TABS.map(([name, title]) => h("a", { href: name === "conversation" ? `/threads/${id}` : `/threads/${id}/${name}`, "data-go": true, "data-tab": name }, title)));
   const root = h("div", { class: "thread", "data-tab": tab }, h("header", { class: "thread-head" }, h("div", { class: "thread-name" }, heading, about_), acts), tabs, banner, h("div", { class: "thread-body" }, Object.values(panes), side));
   show(main, root);
-  show(document.getElementById("where") ?? h("i"), h("span", { "aria-hidden": "true" }, "/"), h("a", { href: "/", "data-go": true }, "Threads"), liveDot);
+  show(document.getElementById("where"), h("span", { "aria-hidden": "true" }, "/"), h("a", { href: "/", "data-go": true }, "Threads"), liveDot);
   document.title = `${id} · Conspectus`;
   const messages = new History(id, scroller, { on: { act }, tail: live });
   scroller.addEventListener("scroll", () => (down.hidden = messages.list.isAtEnd()), { passive: true });
@@ -205,6 +204,9 @@ export function thread(main, id, tab, { go, signal }) {
   }
   async function loadCurve() {
     data.curve = await get(of(id, "/curve"), { points: 300 }, signal);
+    // What is counted now knows of what was shortened since the last compaction, too.
+    const newest = data.curve.points.at(-1);
+    if (newest && data.status) newest.tokens = data.status.size.request;
     drawChart();
   }
   async function loadRegistries() {
@@ -241,8 +243,10 @@ export function thread(main, id, tab, { go, signal }) {
     shownTab = TABS.some(([known]) => known === name) ? name : "conversation";
     root.dataset.tab = shownTab;
     for (const link of tabs.children) {
-      if (link.dataset.tab === shownTab) link.setAttribute("aria-current", "page");
-      else link.removeAttribute("aria-current");
+      if (link.dataset.tab === shownTab) {
+        link.setAttribute("aria-current", "page");
+        link.scrollIntoView({ block: "nearest", inline: "nearest" });
+      } else link.removeAttribute("aria-current");
     }
     if (shownTab === "conversation") messages.list.update();
     drawChart();
@@ -289,6 +293,7 @@ export function thread(main, id, tab, { go, signal }) {
     // The first page and where the thread stands are asked for at once, and each is drawn when it comes.
     const first = messages.load();
     const status = loadStatus();
+    status.catch(() => {});
     try {
       await first;
       nothing(blank);
@@ -312,7 +317,6 @@ export function thread(main, id, tab, { go, signal }) {
       await Promise.all([loadCurve(), loadRegistries()]);
     } catch (error) {
       if (signal.aborted || error.status === 401) return;
-      status.catch(() => {});
       show(main, h("div", { class: "centre" }, h("div", { class: "empty" }, h("h1", {}, error.status === 404 ? "There is no such thread" : "It cannot be shown"), h("p", {}, error.message), h("p", {}, h("a", { href: "/", "data-go": true }, "All threads")), error.status === 404 ? null : h("button", { type: "button", onclick: () => location.reload() }, "Try again"))));
     }
   })();

@@ -20,6 +20,8 @@ export class Virtual {
     this.tail = tail ?? h("div", {});
     scroller.replaceChildren(this.above, this.below, this.tail);
     this.sticks = true;
+    /** Counts what was to be brought into view: an older one gives way. */
+    this.aim = 0;
     this.sizes = new ResizeObserver(() => this.measure());
     this.sizes.observe(scroller);
     this.sizes.observe(this.tail);
@@ -153,6 +155,7 @@ export class Virtual {
   }
 
   toEnd() {
+    this.aim += 1;
     this.sticks = true;
     this.update();
     this.scroller.scrollTop = this.scroller.scrollHeight;
@@ -162,8 +165,10 @@ export class Virtual {
   /** Brings a row into view; guesses are put right on the way. */
   to(index) {
     this.sticks = false;
+    const aim = (this.aim += 1);
     const block = Math.floor(index / BLOCK);
     const seek = (tries) => {
+      if (aim !== this.aim) return undefined;
       this.scroller.scrollTop = Math.max(0, this.offset(block) - 80);
       this.sticks = false;
       this.update();

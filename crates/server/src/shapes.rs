@@ -5,8 +5,7 @@ use std::sync::Arc;
 
 use conspectus::store::Mark;
 use conspectus::threads::{
-    CheckpointId, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, ThreadStatusReport,
-    Values,
+    CheckpointId, Gauge, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, Values,
 };
 use conspectus::wire::iso_time;
 use serde::Serialize;
@@ -43,42 +42,6 @@ pub(crate) struct Thread {
     /// Where it was asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     window: Option<Gauge>,
-}
-
-/// How full a window is.
-#[derive(Debug, Serialize)]
-pub(crate) struct Gauge {
-    /// The model that the thread runs on.
-    model: Option<Arc<str>>,
-    /// Tokens of the next request.
-    tokens: u64,
-    /// The most that it may have.
-    input_limit: u64,
-    /// From here on it is compacted.
-    trigger_tokens: Option<u64>,
-    /// From here on it may be, beside a run.
-    soft_tokens: Option<u64>,
-    /// Tokens that are not sent, since they are folded or shortened.
-    saved_tokens: u64,
-    /// What that saves with each call, where prices are known.
-    saved_micros_per_call: Option<i64>,
-    enabled: bool,
-}
-
-impl Gauge {
-    pub(crate) fn of(status: &ThreadStatusReport) -> Self {
-        let triggers = status.budget.triggers.iter();
-        Self {
-            model: status.model.clone(),
-            tokens: status.size.tokens,
-            input_limit: status.window.input_limit,
-            trigger_tokens: triggers.filter_map(|trigger| trigger.tokens).min(),
-            soft_tokens: status.budget.soft_tokens,
-            saved_tokens: status.saved.tokens,
-            saved_micros_per_call: status.saved.micros_per_call,
-            enabled: status.enabled,
-        }
-    }
 }
 
 /// `{}`

@@ -2,11 +2,12 @@
 //!
 //! A request under a record is what that record left, and what came behind it; without a record it is the whole branch.
 //! Both follow from what each message was weighed at, from the records and from the log of heads, so nothing is kept for
-//! it. What was shortened between two records is not in it; the newest point is what is counted now.
+//! it. What was shortened since the last record is not in it.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use conspectus_core::count::TokenCounter;
 use conspectus_core::effect::Millis;
 use conspectus_core::id::{NodeId, RecordId};
 use conspectus_core::record::Record;
@@ -16,7 +17,7 @@ use serde::Serialize;
 use super::Threads;
 use super::checkpoint::CheckpointId;
 use super::error::ThreadsError;
-use super::open::{Much, Opened};
+use super::meta::Meta;
 use super::settings::Asked;
 use super::state::Cause;
 use crate::clock::Clock;
@@ -69,13 +70,14 @@ impl<C: Clock> Threads<C> {
     /// # Errors
     /// When there is no such thread.
     pub async fn curve(&self, key: &ThreadKey, points: u32) -> Result<Curve, ThreadsError> {
-        let opened = self.open(key, Much::Window, &Asked::default()).await?;
-        let nodes = opened.head.nodes;
-        if nodes == 0 {
+        let head = self.head(key).await?;
+        let nodes = head.nodes;
+        let Some(state) = head.state.as_ref().filter(|_| nodes > 0) else {
             return Ok(Curve::default());
-        }
+        };
+        let run = self.settings().run(&Meta::read(&head.meta), &Asked::default())?;
         let log = self.store().head_log(key).await?;
-        let records = match opened.head.records.checked_sub(1) {
+        let records = match head.records.checked_sub(1) {
             Some(last) => {
                 let all = self.store().records(key, RecordId(0), RecordId(last));
                 all.await?.into_iter().map(|r| (r.id, r)).collect()
@@ -91,7 +93,14 @@ impl<C: Clock> Threads<C> {
         asked.sort_unstable();
         asked.dedup();
         let read = self.sizes(key, &asked, nodes).await?;
-        Ok(Drawn::new(&opened, &read, &records).draw(&log))
+        let counter = run.counter.as_ref();
+        let drawn = Drawn {
+            counter,
+            seen: &read,
+            records: &records,
+            fixed: counter.tokens(state.fixed().weight),
+        };
+        Ok(drawn.draw(&log))
     }
 
     /// What is known of these messages; all are read at once where most are asked for.
@@ -135,33 +144,17 @@ impl Seen {
 }
 
 struct Drawn<'a> {
-    opened: &'a Opened,
+    counter: &'a dyn TokenCounter,
     seen: &'a BTreeMap<u64, Seen>,
     records: &'a BTreeMap<RecordId, Arc<Record>>,
     /// What stands outside the messages.
     fixed: u64,
-    now: u64,
 }
 
-impl<'a> Drawn<'a> {
-    fn new(
-        opened: &'a Opened,
-        seen: &'a BTreeMap<u64, Seen>,
-        records: &'a BTreeMap<RecordId, Arc<Record>>,
-    ) -> Self {
-        let size = opened.thread.size(opened.sources());
-        Self {
-            opened,
-            seen,
-            records,
-            fixed: size.fixed,
-            now: size.request,
-        }
-    }
-
+impl Drawn<'_> {
     fn cumulative(&self, node: u64) -> u64 {
         let weight = self.seen.get(&node).map_or(0, |seen| seen.cumulative);
-        self.opened.counter().tokens(weight)
+        self.counter.tokens(weight)
     }
 
     /// Tokens with this newest message and this record in force.
@@ -207,9 +200,6 @@ impl<'a> Drawn<'a> {
         }
         for (node, at) in seen {
             curve.points.push(self.point(*node, *at, record));
-        }
-        if let Some(last) = curve.points.last_mut() {
-            last.tokens = self.now;
         }
         curve
     }

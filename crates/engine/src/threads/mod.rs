@@ -16,7 +16,7 @@
 //! | run on one, as an agent does | [`hold`](Threads::hold), [`before_call`](Threads::before_call), [`compact_under`](Threads::compact_under), [`note`](Threads::note) |
 //! | find what was folded | [`recall`](Threads::recall) |
 //! | know where a thread stands | [`status`](Threads::status), [`log`](Threads::log), [`attempts`](Threads::attempts), [`events`](Threads::events), [`subscribe`](Threads::subscribe) |
-//! | see how it came there | [`curve`](Threads::curve), [`tree`](Threads::tree), [`registries`](Threads::registries) |
+//! | see how full it is, and how it came there | [`gauge`](Threads::gauge), [`curve`](Threads::curve), [`tree`](Threads::tree), [`registries`](Threads::registries) |
 //! | carry it elsewhere | [`export`](Threads::export), [`import`](Threads::import) |
 //! | take something out for good | [`purge`](Threads::purge), [`expire`](Threads::expire) |
 //!
@@ -51,6 +51,7 @@ mod curve;
 mod error;
 mod events;
 mod export;
+mod gauge;
 mod home;
 mod info;
 mod json;
@@ -92,6 +93,7 @@ pub use compact::{BeforeFold, CompactThread, Compacted, Folding};
 pub use curve::{Curve, CurveMark, CurvePoint};
 pub use error::ThreadsError;
 pub use events::{Subscription, ThreadEvent, Told};
+pub use gauge::Gauge;
 pub use info::{
     CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
 };

@@ -207,8 +207,7 @@ impl<C: Clock> Threads<C> {
         let Some(head) = opened.thread.branch().head() else {
             return Ok(fixed);
         };
-        let newest = self.store().messages(key, head, head).await?;
-        let weight = newest.first().map_or(0, |stored| stored.cumulative);
+        let weight = self.weight_upto(key, head).await?;
         Ok(opened.counter().tokens(weight).saturating_add(fixed))
     }
 }

@@ -19,7 +19,7 @@ use crate::guard::Tenant;
 use crate::parts::{Whole, said};
 use crate::problem::Problem;
 use crate::read::{Asked, Body, Named};
-use crate::shapes::{Gauge, Thread};
+use crate::shapes::Thread;
 use crate::tokens::is_name;
 
 /// A thread to make.
@@ -240,8 +240,7 @@ pub(crate) async fn search(
         let key = ThreadKey::new(&tenant.0.0, &info.thread_id);
         let mut thread = Thread::of(info, values);
         if with_window {
-            let gauge = Gauge::of(&app.threads.status(&key).await?);
-            thread = thread.with_window(gauge);
+            thread = thread.with_window(app.threads.gauge(&key).await?);
         }
         threads.push(thread);
     }
