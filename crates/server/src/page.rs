@@ -112,9 +112,12 @@ impl File {
         let tag = format!("\"{tag}\"");
         let knows = asked.get(header::IF_NONE_MATCH);
         let knows = knows.is_some_and(|known| known.as_bytes() == tag.as_bytes());
-        let takes = asked.get(header::ACCEPT_ENCODING).map(HeaderValue::as_bytes);
+        let takes = asked
+            .get(header::ACCEPT_ENCODING)
+            .map(HeaderValue::as_bytes);
         let takes = takes.unwrap_or_default().split(|b| *b == b',');
-        let packs = !self.packed.is_empty() && takes.clone().any(|name| name.trim_ascii() == b"gzip");
+        let packs =
+            !self.packed.is_empty() && takes.clone().any(|name| name.trim_ascii() == b"gzip");
         let body = match (knows, packs) {
             (true, _) => Vec::new(),
             (false, true) => self.packed.clone(),
@@ -134,8 +137,14 @@ impl File {
         say(header::CONTENT_SECURITY_POLICY, POLICY);
         say(header::REFERRER_POLICY, "no-referrer");
         say(header::X_FRAME_OPTIONS, "DENY");
-        say(HeaderName::from_static("cross-origin-opener-policy"), "same-origin");
-        say(HeaderName::from_static("cross-origin-resource-policy"), "same-origin");
+        say(
+            HeaderName::from_static("cross-origin-opener-policy"),
+            "same-origin",
+        );
+        say(
+            HeaderName::from_static("cross-origin-resource-policy"),
+            "same-origin",
+        );
         if packs && !knows {
             say(header::CONTENT_ENCODING, "gzip");
         }
@@ -183,10 +192,38 @@ mod tests {
         for (name, _, text) in FILES.iter().chain([&("index.html", HTML, INDEX)]) {
             // Names of XML's spaces are no addresses that are asked for.
             let text = text.replace("http://www.w3.org/2000/svg", "");
-            for place in ["http://", "https://", "//cdn", "innerHTML", "eval(", "style=\""] {
+            for place in [
+                "http://",
+                "https://",
+                "//cdn",
+                "innerHTML",
+                "eval(",
+                "style=\"",
+            ] {
                 assert!(!text.contains(place), "{name} has {place}");
             }
         }
+    }
+
+    #[test]
+    fn whoever_takes_gzip_is_sent_less_and_whoever_has_it_nothing() {
+        let page = page();
+        let length = |headers: &[(HeaderName, &str)]| {
+            let mut asked = HeaderMap::new();
+            for (name, value) in headers {
+                asked.insert(name, HeaderValue::from_str(value).expect("it can be sent"));
+            }
+            let response = page.index.response(&asked, "no-cache", "v");
+            let packs = response.headers().contains_key(header::CONTENT_ENCODING);
+            let body = axum::body::HttpBody::size_hint(response.body()).exact();
+            (response.status(), packs, body.unwrap_or(0))
+        };
+        let (_, packs, plain) = length(&[]);
+        assert!(!packs);
+        let (_, packs, packed) = length(&[(header::ACCEPT_ENCODING, "br;q=1, gzip")]);
+        assert!(packs && packed < plain);
+        let (status, packs, none) = length(&[(header::IF_NONE_MATCH, "\"v\"")]);
+        assert_eq!((status, packs, none), (StatusCode::NOT_MODIFIED, false, 0));
     }
 
     #[test]

@@ -110,7 +110,9 @@ impl Backwards {
             }) => self.of(attempt).records.insert(0, record),
             Some(ThreadEvent::Abandoned { mark }) => self.of(mark.attempt).abandoned = true,
             Some(ThreadEvent::Previewed { preview }) => {
-                let number = preview.strip_prefix("preview-").and_then(|n| n.parse().ok());
+                let number = preview
+                    .strip_prefix("preview-")
+                    .and_then(|n| n.parse().ok());
                 if let Some(number) = number {
                     self.of(AttemptId(number)).preview = Some(preview);
                 }

@@ -75,7 +75,9 @@ impl<C: Clock> Threads<C> {
         let Some(state) = head.state.as_ref().filter(|_| nodes > 0) else {
             return Ok(Curve::default());
         };
-        let run = self.settings().run(&Meta::read(&head.meta), &Asked::default())?;
+        let run = self
+            .settings()
+            .run(&Meta::read(&head.meta), &Asked::default())?;
         let log = self.store().head_log(key).await?;
         let records = match head.records.checked_sub(1) {
             Some(last) => {

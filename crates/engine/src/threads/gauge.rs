@@ -41,7 +41,9 @@ impl<C: Clock> Threads<C> {
     /// When there is no such thread.
     pub async fn gauge(&self, key: &ThreadKey) -> Result<Gauge, ThreadsError> {
         let head = self.head(key).await?;
-        let run = self.settings().run(&Meta::read(&head.meta), &Asked::default())?;
+        let run = self
+            .settings()
+            .run(&Meta::read(&head.meta), &Asked::default())?;
         let (mut tokens, mut whole, mut saved_micros) = (0, 0, None);
         if let Some(state) = &head.state {
             let fixed = run.counter.tokens(state.fixed().weight);

@@ -130,7 +130,9 @@ fn part(opened: &Opened, piece: &Piece) -> RequestPart {
 fn cached(opened: &Opened, parts: &[RequestPart], fixed: u64, now: Millis) -> CachedPrefix {
     let thread = &opened.thread;
     let branch = thread.branch();
-    let upto = thread.active().and_then(|record| branch.position(record.upto));
+    let upto = thread
+        .active()
+        .and_then(|record| branch.position(record.upto));
     let first = upto.map_or(0, |at| at + 1);
     let mut newest_first = (first..branch.len()).rev();
     let reply = newest_first.find(|at| branch.view(*at).role == Role::Assistant);

@@ -54,7 +54,13 @@ impl<C: Clock> Threads<C> {
                 revision: opened.head.revision,
                 changed: vec![(node, known)],
                 state: Some(Arc::new(opened.thread.state())),
-                events: vec![ThreadEvent::Pinned { id: id.into(), pinned }.to_text()],
+                events: vec![
+                    ThreadEvent::Pinned {
+                        id: id.into(),
+                        pinned,
+                    }
+                    .to_text(),
+                ],
                 now: self.now(),
                 ..Write::default()
             };

@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use conspectus_core::id::NodeId;
-use conspectus_core::ledger::{
-    CommitFact, Delegation, ErrorFact, Force, PastRule, TestFact, Todo,
-};
+use conspectus_core::ledger::{CommitFact, Delegation, ErrorFact, Force, PastRule, TestFact, Todo};
 use conspectus_core::view::{PartKind, PartRef, Role, Texts};
 use serde::Serialize;
 use serde_json::Value;
@@ -116,7 +114,9 @@ impl<C: Clock> Threads<C> {
                     Some(node) => self.id_of(key, &opened, node).await?,
                     None => None,
                 },
-                folded: node.zip(removed).is_some_and(|(node, all)| all.contains(node)),
+                folded: node
+                    .zip(removed)
+                    .is_some_and(|(node, all)| all.contains(node)),
             });
         }
         let files = ledger.files().map(|(path, fact)| ListedFile {

@@ -47,10 +47,7 @@ pub(crate) async fn curve(
     Ok(Answer(app.threads.curve(&named.key(), points).await?))
 }
 
-pub(crate) async fn registries(
-    State(app): State<Arc<App>>,
-    named: Named,
-) -> Answered<Registries> {
+pub(crate) async fn registries(State(app): State<Arc<App>>, named: Named) -> Answered<Registries> {
     Ok(Answer(app.threads.registries(&named.key()).await?))
 }
 
