@@ -27,7 +27,7 @@ const browsing = await browser();
 const shot = async (name, where, options, act) => {
   const { page, problems, context } = await open(browsing, { width: 1200, height: 750, ...options });
   await page.goto(to.url + where);
-  await page.locator("tr[data-id], .chart, .part, .segment, article.row").first().waitFor();
+  await page.locator(":is(tr[data-id], .chart, .part, .segment, article.row):visible").first().waitFor();
   await page.waitForTimeout(500);
   await act?.(page);
   await page.waitForTimeout(250);
@@ -48,6 +48,7 @@ const folds = async (page) => {
   await page.locator("#feed").evaluate((feed) => (feed.scrollTop = 0));
 };
 const asks = async (page) => {
+  if (await page.locator(".question:visible").count()) return;
   await page.getByLabel("Message", { exact: true }).fill("Is there any tea?");
   await page.keyboard.press("Enter");
   await page.locator(".question:not([hidden])").waitFor();

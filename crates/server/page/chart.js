@@ -49,18 +49,22 @@ export function chart(curve, lines, { width, height, by = "messages", pick }) {
     ticks.map((tick) => [s("line", { class: "grid", x1: pad.left, x2: width - pad.right, y1: y(tick), y2: y(tick) }), s("text", { class: "tick-text", x: pad.left - 6, y: y(tick) + 3.5, "text-anchor": "end" }, short(tick))]),
     area ? s("path", { class: "area", d: area }) : null,
     path ? s("path", { class: "curve", d: path }) : null,
-    drawn.map(([name], index) => [
+    drawn.map(([name]) => [
       s("line", { class: `limit at-${name}`, x1: pad.left, x2: width - pad.right, y1: y(lines[name]), y2: y(lines[name]) }),
-      s("text", { class: `limit-text at-${name}`, x: width - pad.right - 2 - (index % 2) * 74, y: y(lines[name]) - 3, "text-anchor": "end" }, names[name]),
+      s("text", { class: `limit-text at-${name}`, x: width - pad.right - 2, y: y(lines[name]) + (name === "soft" ? 10 : -3), "text-anchor": "end" }, names[name]),
     ]),
     points.filter((point) => point.reported).map((point) => s("circle", { class: "reported", cx: x(point), cy: y(Math.min(top, point.reported)), r: 1.6 })),
     marks.map((mark) => s("line", { class: `mark ${mark.cause}`, x1: x(mark), x2: x(mark), y1: y(mark.before), y2: y(mark.after) })),
     s("text", { class: "tick-text", x: pad.left, y: height - 5 }, points.length ? edge(points[0], by) : ""),
     s("text", { class: "tick-text", x: width - pad.right, y: height - 5, "text-anchor": "end" }, points.length ? edge(points.at(-1), by) : ""),
   );
+  // Marks at one place stand on top of each other.
+  const placed = [];
   const buttons = marks.slice(-60).map((mark) => {
+    const near = placed.filter((place) => Math.abs(place - x(mark)) < 12).length;
+    placed.push(x(mark));
     const text = `${CAUSES[mark.cause] ?? mark.cause}${mark.record === null ? "" : ` ${mark.record + 1}`}: ${number(mark.before)} → ${number(mark.after)} tokens, after ${number(mark.messages)} messages`;
-    return h("button", { type: "button", class: `chart-mark ${mark.cause}`, title: text, "aria-label": text, onclick: () => pick?.(mark), vars: { left: `${x(mark)}px`, top: `${Math.max(0, y(Math.max(mark.before, mark.after)) - 17)}px` } }, GLYPHS[mark.cause] ?? "•");
+    return h("button", { type: "button", class: `chart-mark ${mark.cause}`, title: text, "aria-label": text, onclick: () => pick?.(mark), vars: { left: `${x(mark)}px`, top: `${Math.max(0, y(Math.max(mark.before, mark.after)) - 17 - near * 14)}px` } }, GLYPHS[mark.cause] ?? "•");
   });
   const hint = h("div", { class: "chart-hint", hidden: true });
   const cursor = s("line", { class: "cursor", y1: pad.top, y2: height - pad.bottom, x1: 0, x2: 0, visibility: "hidden" });

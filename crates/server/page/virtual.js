@@ -22,6 +22,7 @@ export class Virtual {
     this.sticks = true;
     /** Counts what was to be brought into view: an older one gives way. */
     this.aim = 0;
+    this.last = 0;
     this.sizes = new ResizeObserver(() => this.measure());
     this.sizes.observe(scroller);
     this.sizes.observe(this.tail);
@@ -29,7 +30,11 @@ export class Virtual {
       if (this.frame) return;
       this.frame = requestAnimationFrame(() => {
         this.frame = 0;
-        this.sticks = this.isAtEnd();
+        // Only whoever scrolls up leaves the end; that something came below is no scrolling.
+        const up = this.scroller.scrollTop < this.last - 2;
+        if (this.isAtEnd()) this.sticks = true;
+        else if (up) this.sticks = false;
+        this.last = this.scroller.scrollTop;
         this.update();
       });
     };
@@ -151,7 +156,10 @@ export class Virtual {
     const moved = this.offset(anchor) - before;
     if (this.sticks) this.scroller.scrollTop = this.scroller.scrollHeight;
     else if (Math.abs(moved) > 0.5) this.scroller.scrollTop = top + moved;
-    if (this.sticks || Math.abs(moved) > 0.5) this.onscroll();
+    if (this.sticks || Math.abs(moved) > 0.5) {
+      this.last = this.scroller.scrollTop;
+      this.onscroll();
+    }
   }
 
   toEnd() {
@@ -159,6 +167,7 @@ export class Virtual {
     this.sticks = true;
     this.update();
     this.scroller.scrollTop = this.scroller.scrollHeight;
+    this.last = this.scroller.scrollTop;
     this.onscroll();
   }
 
@@ -170,12 +179,14 @@ export class Virtual {
     const seek = (tries) => {
       if (aim !== this.aim) return undefined;
       this.scroller.scrollTop = Math.max(0, this.offset(block) - 80);
+      this.last = this.scroller.scrollTop;
       this.sticks = false;
       this.update();
       const row = this.blocks.get(block)?.children[index % BLOCK];
       if (!row) return tries > 0 ? requestAnimationFrame(() => seek(tries - 1)) : undefined;
       const delta = row.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - 60;
       this.scroller.scrollTop += delta;
+      this.last = this.scroller.scrollTop;
       this.sticks = false;
       if (tries > 0 && Math.abs(delta) > 4) requestAnimationFrame(() => seek(tries - 1));
       return row;
