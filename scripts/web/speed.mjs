@@ -32,12 +32,18 @@ for (const [id, compacted] of [["whole", false], ["compacted", true]]) {
     await page.locator("svg.chart .curve").first().waitFor();
     const seen = await page.evaluate(() => ({
       painted: performance.getEntriesByName("conspectus-painted")[0].startTime,
+      steps: {
+        html: performance.getEntriesByType("navigation")[0].responseEnd,
+        files: Math.max(...performance.getEntriesByType("resource").filter((entry) => entry.name.includes("/assets/")).map((entry) => entry.responseEnd)),
+        ...Object.fromEntries(performance.getEntriesByType("resource").filter((entry) => /messages\?/.test(entry.name)).slice(0, 1).flatMap((entry) => [["asked", entry.startTime], ["answered", entry.responseEnd], ["waited", entry.responseStart - entry.requestStart]])),
+      },
       rows: document.querySelectorAll("#feed article.row").length,
       now: performance.now(),
       sizes: [...performance.getEntriesByType("navigation"), ...performance.getEntriesByType("resource")].filter((entry) => !entry.name.includes("/api/")).map((entry) => entry.encodedBodySize),
     }));
     if (seen.rows < 5) throw new Error("nothing is seen");
     painted.push(seen.painted);
+    if (process.env.CONSPECTUS_WEB_STEPS) console.log(Object.entries({ ...seen.steps, painted: seen.painted }).map(([name, ms]) => `${name} ${ms.toFixed(0)}`).join(", "));
     settled.push(seen.now);
     bytes.push(seen.sizes.reduce((sum, size) => sum + size, 0));
     await context.close();

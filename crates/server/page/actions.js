@@ -299,5 +299,3 @@ export function rename(view, patch) {
   const box = dialog("Rename", form);
   title.select();
 }
-
-export { show };

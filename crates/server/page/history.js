@@ -58,7 +58,7 @@ export class History {
       this.list.set(this.rows(), rows === 0 ? 0 : rows - 1);
       if (grown > 0) this.fetchSoon();
     }
-    if (first) this.list.toEnd();
+    if (first && !this.list.sticks) this.list.toEnd();
     this.fetchSoon();
     return page;
   }
@@ -98,10 +98,8 @@ export class History {
       next = last + 1;
     }
     if (next < this.total) this.segments.push({ kind: "run", first: next, last: this.total - 1 });
-    const sticks = this.list.sticks;
     this.list.set(this.rows());
-    if (sticks) this.list.toEnd();
-    else if (focus !== null) this.list.to(this.indexOf(focus));
+    if (!this.list.sticks && focus !== null) this.list.to(this.indexOf(focus));
   }
 
   isOpen(segment) {

@@ -1,6 +1,6 @@
 // What the model sees: the exact next request, part by part, with tokens, and the beginning that the provider may hold.
 
-import { h, number, percent, plural, s, show, short } from "./dom.js";
+import { h, number, percent, plural, show, short } from "./dom.js";
 import { body, LABELS, read } from "./message.js";
 import { Virtual } from "./virtual.js";
 
@@ -65,5 +65,3 @@ export function draw(box, request, { limit, window, go }) {
   list.ready();
   return list;
 }
-
-export { s };

@@ -1,6 +1,6 @@
 // One thread: its conversation, the window, compactions, the tree, and what the model sees, kept live.
 
-import { about, follow, get, of, patch, post } from "./api.js";
+import { follow, get, of, patch, post } from "./api.js";
 import { branch, compactDialog, redo, rename, rewind, undo } from "./actions.js";
 import * as cards from "./cards.js";
 import { chart } from "./chart.js";
@@ -290,12 +290,11 @@ export function thread(main, id, tab, { go, signal }) {
 
   (async () => {
     setTab(tab);
-    // The first page and where the thread stands are asked for at once, and each is drawn when it comes.
-    const first = messages.load();
-    const status = loadStatus();
-    status.catch(() => {});
     try {
-      await first;
+      // The newest messages come first: to say where a thread stands takes longer, the more is in its window.
+      await messages.load();
+      const status = loadStatus();
+      status.catch(() => {});
       nothing(blank);
       blank.hidden = messages.total > 0;
       const place = /^#m(\d+)$/.exec(location.hash);
@@ -326,5 +325,3 @@ export function thread(main, id, tab, { go, signal }) {
   }, { signal });
   return { tab: setTab };
 }
-
-export { about };

@@ -113,7 +113,8 @@ export class Virtual {
   update() {
     if (!this.scroller.isConnected) return;
     const { clientHeight } = this.scroller;
-    const top = this.scroller.scrollTop;
+    // Who stays at the end is shown the end at once, wherever the scroller still stands.
+    const top = this.sticks ? Math.max(0, this.offset(Math.ceil(this.count / BLOCK)) - clientHeight) : this.scroller.scrollTop;
     const from = this.count ? this.blockAt(top - AHEAD) : 0;
     const to = this.count ? this.blockAt(top + clientHeight + AHEAD) : -1;
     for (const [block, element] of this.blocks) {

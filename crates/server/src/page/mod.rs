@@ -1,8 +1,10 @@
 //! The web page: its files stand in the binary, and everything that it shows comes from the API.
 //!
-//! It is made of plain modules without a build step, in the folder `page` of this crate. Their names carry a digest of all
-//! of them, so browsers keep them for good and never mix two versions. The page may load nothing from elsewhere and run
+//! It is made of plain modules without a build step, in the folder `page` of this crate, which are sent as one file. The
+//! names of files carry a digest of all of them, so browsers keep them for good and never mix two versions. The page may load nothing from elsewhere and run
 //! nothing that is not one of these files: what a message says is only ever text.
+
+mod bundle;
 
 use std::io::Write as _;
 use std::sync::OnceLock;
@@ -15,6 +17,7 @@ use flate2::write::GzEncoder;
 use sha2::{Digest as _, Sha256};
 
 use crate::problem::Problem;
+use bundle::{Module, bundle};
 
 const HTML: &str = "text/html; charset=utf-8";
 const CSS: &str = "text/css; charset=utf-8";
@@ -22,35 +25,35 @@ const JS: &str = "text/javascript; charset=utf-8";
 const SVG: &str = "image/svg+xml";
 
 macro_rules! files {
-    ($($kind:ident $name:literal),* $(,)?) => {
-        &[$(($name, $kind, include_str!(concat!("../page/", $name)))),*]
+    ($($name:literal),* $(,)?) => {
+        &[$(($name, include_str!(concat!("../../page/", $name)))),*]
     };
 }
 
-const INDEX: &str = include_str!("../page/index.html");
+const INDEX: &str = include_str!("../../page/index.html");
 /// Where the names of files in the index carry the digest.
 const VERSION: &str = "{version}";
-const FILES: &[(&str, &str, &str)] = files![
-    CSS "app.css",
-    SVG "icon.svg",
-    JS "actions.js",
-    JS "api.js",
-    JS "cards.js",
-    JS "chart.js",
-    JS "chat.js",
-    JS "dom.js",
-    JS "history.js",
-    JS "list.js",
-    JS "login.js",
-    JS "main.js",
-    JS "message.js",
-    JS "prose.js",
-    JS "registries.js",
-    JS "request.js",
-    JS "thread.js",
-    JS "toast.js",
-    JS "tree.js",
-    JS "virtual.js",
+const STYLE: &str = include_str!("../../page/app.css");
+const ICON: &str = include_str!("../../page/icon.svg");
+const MODULES: &[Module] = files![
+    "actions.js",
+    "api.js",
+    "cards.js",
+    "chart.js",
+    "chat.js",
+    "dom.js",
+    "history.js",
+    "list.js",
+    "login.js",
+    "main.js",
+    "message.js",
+    "prose.js",
+    "registries.js",
+    "request.js",
+    "thread.js",
+    "toast.js",
+    "tree.js",
+    "virtual.js",
 ];
 
 /// Nothing but these files and this server; no page of others around it.
@@ -74,23 +77,25 @@ struct Page {
 fn page() -> &'static Page {
     static PAGE: OnceLock<Page> = OnceLock::new();
     PAGE.get_or_init(|| {
+        let script = bundle(MODULES, "main.js");
+        let files = [
+            ("app.css", CSS, STYLE),
+            ("icon.svg", SVG, ICON),
+            ("main.js", JS, &script),
+        ];
         let mut digest = Sha256::new();
         digest.update(INDEX);
-        for (name, _, text) in FILES {
-            digest.update(name);
-            digest.update(text);
-        }
+        files.iter().for_each(|(_, _, text)| digest.update(text));
         let version: String = digest.finalize()[..8]
             .iter()
             .map(|byte| format!("{byte:02x}"))
             .collect();
         let index = INDEX.replace(VERSION, &version);
-        let files = FILES.iter();
         Page {
             index: File::new(HTML, index.into_bytes()),
             files: files
-                .map(|(name, kind, text)| (*name, File::new(kind, text.as_bytes().to_vec())))
-                .collect(),
+                .map(|(name, kind, text)| (name, File::new(kind, text.as_bytes().to_vec())))
+                .into(),
             version,
         }
     })
@@ -189,7 +194,12 @@ mod tests {
         let files = page.files.iter().map(|(_, file)| file.packed.len());
         let all = page.index.packed.len() + files.sum::<usize>();
         assert!(all < 200_000, "{all} bytes compressed");
-        for (name, _, text) in FILES.iter().chain([&("index.html", HTML, INDEX)]) {
+        let others = [
+            ("index.html", INDEX),
+            ("app.css", STYLE),
+            ("icon.svg", ICON),
+        ];
+        for (name, text) in MODULES.iter().chain(&others) {
             // Names of XML's spaces are no addresses that are asked for.
             let text = text.replace("http://www.w3.org/2000/svg", "");
             for place in [
@@ -233,8 +243,43 @@ mod tests {
         for entry in found {
             let name = entry.expect("it can be read").file_name();
             let name = name.to_str().expect("a plain name");
-            let known = name == "index.html" || FILES.iter().any(|(known, _, _)| *known == name);
+            let others = ["index.html", "app.css", "icon.svg"];
+            let known = others.contains(&name) || MODULES.iter().any(|(known, _)| *known == name);
             assert!(known, "{name} is not served");
+        }
+    }
+
+    #[test]
+    fn the_script_holds_every_module_and_asks_for_none() {
+        let script = bundle(MODULES, "main.js");
+        for (name, _) in MODULES {
+            let begin = format!("const ${} = (() => {{", name.trim_end_matches(".js"));
+            assert_eq!(script.matches(&begin).count(), 1, "{name}");
+        }
+        let is_left = |line: &&str| line.starts_with("import ") || line.starts_with("export ");
+        assert_eq!(script.lines().find(is_left), None);
+        // What is imported is there before: no module needs one that needs it.
+        for (at, line) in script.lines().enumerate() {
+            let Some((_, from)) = line
+                .split_once(" = $")
+                .filter(|_| line.starts_with("const "))
+            else {
+                continue;
+            };
+            let begin = format!("const ${} = (() => {{", from.trim_end_matches(';'));
+            let before = script.lines().take(at).any(|line| line == begin);
+            assert!(before, "{line}");
+            let ends = script
+                .lines()
+                .take(at)
+                .filter(|line| *line == "})();")
+                .count();
+            let begins = script
+                .lines()
+                .take(at)
+                .filter(|line| line.ends_with(" = (() => {"))
+                .count();
+            assert!(ends + 1 == begins, "{line}");
         }
     }
 }
