@@ -44,6 +44,8 @@ const at = async (where, options) => {
 const toast = (page, title) => page.locator(".toast", { hasText: title }).first().waitFor({ timeout: 10_000 });
 const rows = (page) => page.locator("#feed article.row");
 const say = async (page, text) => {
+  // Whoever is still answering is not spoken to.
+  await page.locator("form.composer:not([data-running='true'])").waitFor();
   await page.getByLabel("Message", { exact: true }).fill(text);
   await page.keyboard.press("Enter");
 };
@@ -94,6 +96,26 @@ test("a fold is opened, its originals are read, and closed again", async () => {
   await page.getByRole("button", { name: "Summary" }).click();
   await page.getByText("The summary as written").first().waitFor();
   assert.match(page.url(), /compactions$/);
+  assert.deepEqual(problems, []);
+});
+
+test("whoever reads far above stays there, whatever happens meanwhile", async () => {
+  const id = await fresh({ turns: 60, policy: { keep: { type: "messages", value: 6 } } });
+  const { page, problems } = await at(`/threads/${id}#m40`);
+  const row = page.locator("#m39");
+  const place = async () => Math.round((await row.boundingBox())?.y ?? -1);
+  await expect("it is shown near the upper edge", async () => Math.abs((await place()) - 184) < 12);
+  await page.locator(".live-dot[data-state='live']").waitFor();
+  const before = await place();
+  await to.post(`/threads/${id}/messages`, { messages: talk(4, { from: 80 }) });
+  await page.locator(".place", { hasText: "#40" }).waitFor();
+  await to.post(`/threads/${id}/messages/h50/pin`);
+  await expect("the pin is known", async () => (await page.getByRole("heading", { name: "Pins" }).count()) === 1);
+  assert.ok(Math.abs((await place()) - before) < 12, `${await place()} and ${before}`);
+  await to.post(`/threads/${id}/compact`);
+  await page.locator(".fold").first().waitFor();
+  await to.post(`/threads/${id}/undo`);
+  await expect("no fold", async () => (await page.locator(".fold").count()) === 0);
   assert.deepEqual(problems, []);
 });
 
@@ -357,6 +379,37 @@ test("the agent answers in a stream, is stopped, asks back, and compacts by /com
   await toast(page, "Taken back");
   await say(page, "/nonsense");
   await toast(page, "There is no command /nonsense");
+  assert.deepEqual(problems, []);
+});
+
+test("as a new user would: chat until it compacts, look, undo, ask what was forgotten", async () => {
+  const { page, problems } = await at("/");
+  await page.getByRole("button", { name: "New thread" }).click();
+  await page.getByText("Nothing was said yet.").waitFor();
+  const id = page.url().split("/").at(-1);
+  const notes = (turn) => Array.from({ length: 300 }, (_, n) => `Note ${turn}.${n}: the pressure of valve ${n} was ${(n * 7 + turn) % 40} bar, and I wrote it down.`).join(" ");
+  let turn = 0;
+  const compacted = page.locator(".toast", { hasText: "Compacted" });
+  while ((await compacted.count()) === 0 && turn < 12) {
+    turn += 1;
+    await say(page, notes(turn));
+    await page.getByText(`You said: Note ${turn}.0`).first().waitFor();
+    await expect("it is answered", async () => (await page.locator(".streaming").count()) === 0 && !(await page.getByRole("button", { name: "Stop" }).isVisible()));
+  }
+  await compacted.first().waitFor();
+  await page.locator("#feed").press("Home");
+  await page.locator(".fold-toggle").first().waitFor();
+  await page.getByRole("link", { name: "Compactions", exact: true }).click();
+  const card = page.locator(".card[data-active='true']");
+  await card.waitFor();
+  assert.match(await card.innerText(), /before a turn|inside a turn|beside the conversation/);
+  await page.getByRole("link", { name: "Conversation", exact: true }).click();
+  await say(page, "What was forgotten?");
+  await page.getByText(/^It says:/).last().waitFor();
+  await expect("it is over", async () => (await status(id)).run.state === "success");
+  await page.locator(".thread-acts").getByRole("button", { name: "Undo" }).click();
+  await toast(page, "Taken back");
+  await expect("all of it is in the window again", async () => (await status(id)).saved.tokens < 50);
   assert.deepEqual(problems, []);
 });
 

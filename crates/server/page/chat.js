@@ -258,9 +258,9 @@ export function chat(view, live, signal) {
         const { compacted } = data;
         if (!["compacted", "pruned", "failed", "rejected"].includes(compacted?.outcome)) break;
         const sizes = `${number(compacted.measured.tokens_before)} → ${number(compacted.total_tokens)} tokens`;
-        if (compacted.outcome === "failed") reply.note("A compaction failed; the conversation goes on as it is.", "bad");
-        else if (compacted.outcome === "rejected") reply.note("A compaction was not better, so nothing was changed.", "near");
-        else reply.note(`${data.background ? "Compacted beside the run" : "Compacted"}: ${sizes}`, "good");
+        if (compacted.outcome === "failed") toast("warn", "A compaction failed", "The conversation goes on as it is.");
+        else if (compacted.outcome === "rejected") toast("info", "A compaction was not better", "Nothing was changed.");
+        else toast("done", data.background ? "Compacted beside the run" : "Compacted on the way", sizes, { label: "Undo", run: () => undo(view) });
         break;
       }
       case "retry":
@@ -318,10 +318,12 @@ export function chat(view, live, signal) {
 
   return {
     element: form,
+    /** What the history holds by now is not shown twice. */
+    stored: (isStored) => reply.drop((id) => isStored(id) || (id === "sent" && view.total() > state.total)),
     /** What is stored stands in the history, and what runs elsewhere is heard here too. */
     async refresh({ run, isStored }) {
       const had = reply.rows.size;
-      reply.drop((id) => isStored(id) || (id === "sent" && view.total() > state.total));
+      this.stored(isStored);
       if (!state.reader) {
         if (run?.state === "running") listen("GET", `/runs/${run.run_id}/stream?${MODES.map((mode) => `stream_mode=${mode}`).join("&")}`);
         else if (had || live.childElementCount) reply.clear();

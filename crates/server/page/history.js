@@ -50,7 +50,7 @@ export class History {
     this.total = page.total;
     this.checkpoint = page.checkpoint_id;
     this.keep(page.messages);
-    if (!same || changed || page.total < before) this.layout();
+    if (!same || page.total < before) this.layout();
     else if (page.total > before) {
       const rows = this.rows();
       const grown = page.total - before;
@@ -89,7 +89,9 @@ export class History {
 
   /** Folds and what stands between them, in order. */
   layout() {
-    const focus = this.list.count ? this.positionAtTop() : null;
+    const top = this.list.sticks ? null : this.list.topRow();
+    const { position, fold } = top ? this.what(top.index) : {};
+    const seen = position ?? fold?.first;
     this.segments = [];
     let next = 0;
     for (const [first, last] of this.folded ?? []) {
@@ -99,7 +101,7 @@ export class History {
     }
     if (next < this.total) this.segments.push({ kind: "run", first: next, last: this.total - 1 });
     this.list.set(this.rows());
-    if (!this.list.sticks && focus !== null) this.list.to(this.indexOf(focus));
+    if (seen !== undefined) this.list.to(this.indexOf(seen), top.below);
   }
 
   isOpen(segment) {
@@ -139,12 +141,6 @@ export class History {
       index += this.size(segment);
     }
     return Math.max(0, index - 1);
-  }
-
-  positionAtTop() {
-    const block = this.list.blockAt(this.list.scroller.scrollTop);
-    const found = this.what(block * 24);
-    return found.position ?? found.fold?.first ?? null;
   }
 
   render(index) {

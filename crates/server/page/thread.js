@@ -261,7 +261,7 @@ export function thread(main, id, tab, { go, signal }) {
     if (signal.aborted) return;
     Object.keys(loaders).forEach((name) => stale.add(name));
     try {
-      const [, status] = await Promise.all([messages.load({ changed: asked.moved }), loadStatus()]);
+      const [, status] = await Promise.all([messages.load({ changed: asked.moved }).then(() => composer.stored((one) => messages.holds(one))), loadStatus()]);
       blank.hidden = messages.total > 0 || live.childElementCount > 0;
       await composer.refresh({ run: status.run, isStored: (one) => messages.holds(one) });
       loadTab();

@@ -172,8 +172,21 @@ export class Virtual {
     this.onscroll();
   }
 
-  /** Brings a row into view; guesses are put right on the way. */
-  to(index) {
+  /** The row at the upper edge of the view, and how far below that edge it begins. */
+  topRow() {
+    const edge = this.scroller.getBoundingClientRect().top;
+    for (const [block, element] of [...this.blocks].sort((one, other) => one[0] - other[0])) {
+      if (element.getBoundingClientRect().bottom <= edge) continue;
+      for (let i = 0; i < element.children.length; i += 1) {
+        const { top, bottom } = element.children[i].getBoundingClientRect();
+        if (bottom > edge + 1) return { index: block * BLOCK + i, below: top - edge };
+      }
+    }
+    return null;
+  }
+
+  /** Brings a row into view, so far below the upper edge; guesses are put right on the way. */
+  to(index, below = 60) {
     this.sticks = false;
     const aim = (this.aim += 1);
     const block = Math.floor(index / BLOCK);
@@ -185,7 +198,7 @@ export class Virtual {
       this.update();
       const row = this.blocks.get(block)?.children[index % BLOCK];
       if (!row) return tries > 0 ? requestAnimationFrame(() => seek(tries - 1)) : undefined;
-      const delta = row.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - 60;
+      const delta = row.getBoundingClientRect().top - this.scroller.getBoundingClientRect().top - below;
       this.scroller.scrollTop += delta;
       this.last = this.scroller.scrollTop;
       this.sticks = false;
