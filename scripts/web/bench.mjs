@@ -153,8 +153,8 @@ export function talk(turns, { from = 0 } = {}) {
 }
 
 /** A thread with a conversation, compacted where `compactions` say after how many turns. */
-export async function thread(to, id, { title, turns = 30, compactions = [], policy, token, focus } = {}) {
-  await to.post("/threads", { thread_id: id, title, policy }, token);
+export async function thread(to, id, { title, turns = 30, compactions = [], policy, token, focus, metadata } = {}) {
+  await to.post("/threads", { thread_id: id, title, policy, metadata }, token);
   let at = 0;
   const upto = async (turn) => {
     if (turn > at) await to.post(`/threads/${id}/messages`, { messages: talk(turn - at, { from: at }) }, token);

@@ -14,7 +14,7 @@ await thread(to, "boiler-7", { title: "The boiler of house 7", turns: 40, compac
 await to.post("/threads/boiler-7/undo");
 await to.post("/threads/boiler-7/redo");
 await thread(to, "greenhouse", { title: "Plan of the greenhouse", turns: 66, compactions: [30] });
-await thread(to, "px-8c1f", { title: "Refactoring of the parser", turns: 52, compactions: [20, 40] });
+await thread(to, "px-8c1f", { title: "Refactoring of the parser", turns: 52, compactions: [20, 40], metadata: { proxy: { source: "proxy", api: "chat", upstream: "local", model: "scripted", requests: 52, input_tokens: 410_000, cache_read_tokens: 301_000, saved_tokens: 96_000, saved_micros: 288_000 } } });
 await thread(to, "short", { title: "A short question", turns: 3 });
 await to.post("/threads/boiler-7/branches", { thread_id: "boiler-7b", title: "The boiler, another way", message_id: "a30" });
 await to.post("/threads/boiler-7b/messages", { messages: talk(4, { from: 90 }) });

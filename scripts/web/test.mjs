@@ -65,8 +65,12 @@ test("threads are found, paged by activity, and the list is live", async () => {
   assert.match(page.url(), /\?q=kettle$/);
   await page.getByLabel("Search threads").fill("");
   await page.getByRole("link", { name: "Boiler of Bob" }).waitFor();
-  await to.post("/threads", { thread_id: "came-later", title: "Came later" });
+  await to.post("/threads", { thread_id: "px-later", title: "Came later", metadata: { proxy: { model: "gpt-of-others", requests: 3, saved_tokens: 1200, saved_micros: 2500 } } });
   await page.getByRole("link", { name: "Came later" }).waitFor();
+  assert.match(await page.locator("tr[data-id='px-later']").innerText(), /proxy[\s\S]*gpt-of-others/);
+  await page.getByRole("link", { name: "Came later" }).click();
+  await page.getByText("Proxy: saved tokens").waitFor();
+  await page.goBack();
   await page.getByRole("link", { name: "Kettle of Ann" }).click();
   await page.getByRole("heading", { level: 1, name: "Kettle of Ann" }).waitFor();
   assert.match(page.url(), new RegExp(`/threads/${first}$`));

@@ -92,13 +92,13 @@ export function list(main, { go, signal }) {
   function line(thread) {
     const window = thread.window;
     const title = titleOf(thread);
-    const proxied = thread.thread_id.startsWith("px-");
+    const proxied = Boolean(thread.metadata?.proxy);
     const { text, tone } = STATUS[thread.status] ?? { text: thread.status };
     return h(
       "tr",
       { "data-id": thread.thread_id, onclick: (event) => event.target.closest("a, button") || getSelection().toString() || go(`/threads/${thread.thread_id}`) },
       h("td", { class: "name" }, h("a", { href: `/threads/${thread.thread_id}`, "data-go": true }, title), h("span", { class: "under" }, title === thread.thread_id ? null : h("code", {}, thread.thread_id), thread.status === "idle" ? null : h("span", { class: "chip", "data-tone": tone }, text), proxied ? h("span", { class: "chip", title: "A conversation that came through the proxy" }, "proxy") : null, thread.origin ? h("span", { class: "chip", title: `Branched off ${thread.origin.thread}` }, "branch") : null)),
-      h("td", { "data-name": "Model" }, window?.model ?? thread.agent_name ?? h("span", { class: "dim" }, "–")),
+      h("td", { "data-name": "Model" }, thread.metadata?.proxy?.model ?? window?.model ?? thread.agent_name ?? h("span", { class: "dim" }, "–")),
       h("td", { class: "window", "data-name": "Window" }, window ? [gauge({ tokens: window.tokens, limit: window.input_limit, trigger: window.trigger_tokens, soft: window.soft_tokens }), h("span", { class: "under" }, `${short(window.tokens)} / ${short(window.input_limit)}`)] : "–"),
       h("td", { class: "num", "data-name": "Messages" }, number(thread.message_count)),
       h("td", { class: "num", "data-name": "Compactions" }, thread.record_count || h("span", { class: "dim" }, "–")),

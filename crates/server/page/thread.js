@@ -142,7 +142,7 @@ export function thread(main, id, tab, { go, signal }) {
       about_,
       title === id ? null : h("code", { class: "dim" }, id),
       text && info.status !== "idle" ? h("span", { class: "chip", "data-tone": tone }, text) : null,
-      h("span", { class: "chip", title: "The model that it runs on" }, status.model ?? "no model"),
+      h("span", { class: "chip", title: "The model that it runs on" }, info?.metadata?.proxy?.model ?? status.model ?? "no model"),
       status.enabled ? null : h("span", { class: "chip", "data-tone": "near" }, "compaction off"),
       status.breaker.open ? h("span", { class: "chip", "data-tone": "bad", title: `${plural(status.breaker.failures, "failed attempt")} in a row; none is made by itself until the cooldown is over` }, "breaker open") : null,
       status.compaction_in_progress ? h("span", { class: "chip", "data-tone": "near" }, "compacting") : null,
@@ -179,7 +179,7 @@ export function thread(main, id, tab, { go, signal }) {
         pair("Spared each call", status.saved.tokens ? `${short(status.saved.tokens)} (${percent(status.saved.tokens, status.saved.whole_tokens)})${status.saved.micros_per_call ? `, ${dollars(status.saved.micros_per_call)}` : ""}` : "–"),
         pair("Compactions", number(status.records)),
         pair("Paid for summaries", status.spent?.thread_micros ? dollars(status.spent.thread_micros) : "–"),
-        pair("Window from", { assumed: "assumption", told: "configuration", catalog: "catalog" }[status.window.source] ?? String(status.window.source).replaceAll("_", " ")),
+        pair("Window from", { given: "configuration, catalog", learnt: "a refusal", assumed: "an assumption" }[status.window.source] ?? String(status.window.source).replaceAll("_", " ")),
         proxied,
       ),
       status.warnings.length ? h("ul", { class: "reasons" }, status.warnings.map((text) => h("li", {}, text))) : null,
@@ -189,9 +189,9 @@ export function thread(main, id, tab, { go, signal }) {
   const pair = (name, value) => h("div", { class: "fact" }, h("dt", {}, name), h("dd", {}, value));
   /** What the proxy tells of a conversation that came through it. */
   function proxy(metadata) {
-    const told = metadata?.proxy ?? metadata;
-    if (!id.startsWith("px-") || !told) return null;
-    return Object.entries(told).filter(([, value]) => typeof value === "number" || typeof value === "string").slice(0, 8).map(([name, value]) => pair(name.replaceAll("_", " "), typeof value === "number" ? number(value) : value));
+    const told = metadata?.proxy;
+    if (!told) return null;
+    return Object.entries(told).filter(([, value]) => typeof value === "number" || typeof value === "string").slice(0, 12).map(([name, value]) => pair(`Proxy: ${name.replace(/_micros$/, "").replaceAll("_", " ")}`, name.endsWith("_micros") ? dollars(value) : typeof value === "number" ? number(value) : value));
   }
   function drawChart() {
     if (!data.curve || !data.status || signal.aborted) return;
