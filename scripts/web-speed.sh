@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# How soon a thread of 10,000 messages is seen, from the first byte asked for to its newest messages on the screen, in a
+# How soon a thread of 10,000 messages is seen: time of the server and of the page until its newest messages stand there, in a
 # browser that has nothing of the page yet; and how large the page is. Fails above 300 ms and 200 kB.
 #
 #   scripts/web-speed.sh            with a release build
