@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from conspectus.checkpoints.state import State, state_of
+from conspectus.errors import ConspectusError
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["Source", "SourceError", "opened"]
 
 
-class SourceError(Exception):
+class SourceError(ConspectusError):
     """A store that cannot be read."""
 
 

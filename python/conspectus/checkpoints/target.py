@@ -11,10 +11,12 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
+from conspectus.errors import ConspectusError
+
 __all__ = ["Folder", "Program", "Target", "TargetError", "target"]
 
 
-class TargetError(Exception):
+class TargetError(ConspectusError):
     """A place that takes no thread; with the line of the file where one is to blame."""
 
     def __init__(self, message: str, line: int | None = None) -> None:
