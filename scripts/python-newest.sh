@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
 # The Python package on Pythons that are newer than those installed here: a Debian of its own, in the user's cache, with
-# every Python that it has from 3.14 on; in it the wheel and the tests. Left out, and that is said, without root and
-# debootstrap (apt-get install debootstrap).
+# newer Pythons; in it the wheel and the tests. Left out, and that is said, without root and debootstrap
+# (apt-get install debootstrap).
 #
 #   scripts/python-newest.sh [WHEEL]        # without one, it is built
 #
-# CONSPECTUS_DEBIAN names another suite than sid. A folder that is older than a week is made anew.
+# CONSPECTUS_DEBIAN names another suite than sid, CONSPECTUS_NEWEST other versions than those below, which the suite must have.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 suite="${CONSPECTUS_DEBIAN:-sid}"
@@ -13,13 +13,15 @@ if [ "$(id -u)" != 0 ] || ! command -v debootstrap >/dev/null; then
   echo "needs root and debootstrap: newer Pythons are left out"
   exit 0
 fi
-root="${XDG_CACHE_HOME:-$HOME/.cache}/conspectus-debian/$suite"
+versions="${CONSPECTUS_NEWEST:-3.14 3.15}"
+root="${XDG_CACHE_HOME:-$HOME/.cache}/conspectus-debian/$suite-${versions// /-}"
 mirror="$(sed -n 's/^URIs: *//p; s/^deb [^#]*\(https\?:[^ ]*\).*/\1/p' /etc/apt/sources.list.d/*.sources /etc/apt/sources.list \
-  2>/dev/null | head -1)"
-[ -z "$(find "$root/made" -mtime +7 2>/dev/null)" ] || rm -rf "$root"
+  2>/dev/null | head -1 || true)"
 if [ ! -e "$root/made" ]; then
   rm -rf "$root"
-  debootstrap --variant=minbase --include=ca-certificates "$suite" "$root" ${mirror:+"$mirror"} >/dev/null
+  mkdir -p "$root"
+  packages="$(printf 'python%s,' $versions)$(printf 'python%s-venv,' $versions)ca-certificates"
+  debootstrap --variant=minbase --include="$packages" "$suite" "$root" ${mirror:+"$mirror"} >/dev/null
   touch "$root/made"
 fi
 
@@ -32,8 +34,6 @@ inside() {
 # Whoever answers for the registry here answers there, too.
 cp /etc/ssl/certs/ca-certificates.crt "$root/etc/ssl/certs/ca-certificates.crt"
 cp /etc/resolv.conf /etc/hosts "$root/etc/"
-inside apt-get -qq update
-pythons="$(inside apt-cache search --names-only '^python3\.[0-9]+$' | sed -nE 's/^python(3\.(1[4-9]|[2-9][0-9])) .*/\1/p' | sort -V)"
 wheel="${1:-}"
 if [ -z "$wheel" ]; then
   CONSPECTUS_PYTHON_PROFILE="${CONSPECTUS_PYTHON_PROFILE:-dev}" scripts/wheels.sh "$root/wheels"
@@ -46,8 +46,7 @@ cp -r docs examples "$root/tree/"
 cp -r python/tests python/examples python/pyproject.toml "$root/tree/python/"
 cp scripts/wheel-check.py "$root/tree/scripts/"
 wheel="$(basename "$wheel")"
-for version in $pythons; do
-  inside env DEBIAN_FRONTEND=noninteractive apt-get -qq install -y --no-install-recommends "python$version" "python$version-venv" >/dev/null
+for version in $versions; do
   inside bash -c "
     set -euo pipefail
     cd /tree

@@ -10,6 +10,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${CONSPECTUS_PYTHON:-python3}"
+[ -z "${CONSPECTUS_BIN:-}" ] || CONSPECTUS_BIN="$(realpath "$CONSPECTUS_BIN")"
 if ! command -v "$python" >/dev/null 2>&1; then
   echo "$python is not installed: the Python package is left out"
   exit 0

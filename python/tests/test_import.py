@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import random
+import re
 import sqlite3
 import subprocess
 import sys
@@ -31,6 +32,8 @@ from conspectus.checkpoints.state import State
 from conspectus.import_checkpoints import ImportReport, import_threads, main
 
 PROGRAM = os.environ.get("CONSPECTUS_BIN", "")
+if PROGRAM:
+    assert Path(PROGRAM).is_file(), f"CONSPECTUS_BIN names {PROGRAM}, which is not there"
 
 
 def look(at: int) -> str:
@@ -406,6 +409,26 @@ def test_the_program_reads_it_back(store: Path, tmp_path: Path) -> None:
     # It differs now for nobody: what it was made of is the same.
     again = import_threads(store, place)
     assert again.count("already_there") == 2
+
+
+@pytest.mark.skipif(not PROGRAM, reason="CONSPECTUS_BIN names no program")
+def test_a_service_takes_them_and_a_grown_thread_is_made_anew(store: Path) -> None:
+    command = [PROGRAM, "serve", "--listen", "127.0.0.1:0", "--store", "memory"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as service:
+        try:
+            assert service.stdout is not None
+            url = re.search(r"http://\S+", service.stdout.readline())
+            assert url is not None
+            assert import_threads(store, url[0]).count("imported") == 2
+            with saver_at(store) as saver:
+                drive(agent_of(saver), config_of("gates"), range(12, 14))
+            again = import_threads(store, url[0])
+            assert (again.count("differs"), again.count("already_there")) == (1, 1)
+            assert import_threads(store, url[0], replace=True).count("replaced") == 1
+            threads = ours("thread", "ls", "--server", url[0])["threads"]
+            assert sorted(t["thread_id"] for t in threads)[0] == "gates" and len(threads) == 2
+        finally:
+            service.terminate()
 
 
 @pytest.mark.skipif(not PROGRAM, reason="CONSPECTUS_BIN names no program")
