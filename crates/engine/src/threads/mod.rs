@@ -50,6 +50,7 @@ mod events;
 mod export;
 mod home;
 mod info;
+mod journal;
 mod json;
 mod lease;
 mod log;
