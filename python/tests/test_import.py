@@ -146,6 +146,7 @@ def test_an_agents_thread_comes_whole(store: Path, tmp_path: Path) -> None:
     assert told[0] == "1/2 gates" and told[1].startswith("2/2 short-one-")
     gates = report.threads[0]
     assert gates.summaries >= 3 and gates.branches == 0
+    assert report._repr_html_().startswith("<table>")
     made = read(tmp_path / "out", "gates")
     with saver_at(store) as saver:
         state = agent_of(saver).get_state(config_of("gates")).values["messages"]
