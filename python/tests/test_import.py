@@ -439,6 +439,9 @@ def test_the_program_reads_it_back(store: Path, tmp_path: Path) -> None:
     # It differs now for nobody: what it was made of is the same.
     again = import_threads(store, place)
     assert again.count("already_there") == 2
+    program = Program(place)
+    program.page = 1
+    assert set(program.known()) == set(threads)
 
 
 @pytest.mark.skipif(not PROGRAM, reason="CONSPECTUS_BIN names no program")
