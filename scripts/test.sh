@@ -35,6 +35,8 @@ if [ "${1:-}" != quick ]; then
   scripts/proxy-sdk-test.sh
   step "the web page in a browser"
   scripts/web-test.sh
+  step "the Python package, beside that program and PostgreSQL"
+  scripts/with-postgres.sh scripts/python-test.sh
   step "many threads, a long one, and a service for some seconds"
   scripts/load.sh short
 fi
@@ -58,8 +60,8 @@ else
   echo "no shared data beside the project: left out (the examples were tried above)"
 fi
 
-step "the Python package"
-scripts/python-test.sh
+step "the wheel of the Python package"
+CONSPECTUS_PYTHON_PROFILE=dev scripts/wheels.sh target/wheels-dev
 
 step "the picture on the first page"
 if have python3; then

@@ -5,6 +5,7 @@
 //! arguments. It never compacts by itself; it starts an [`Attempt`](crate::attempt::Attempt), which a driver
 //! runs, and takes the attempt's record in [`Thread::commit`].
 
+mod adopt;
 mod bound;
 mod calibrate;
 mod commit;

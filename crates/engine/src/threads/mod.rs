@@ -52,8 +52,10 @@ mod error;
 mod events;
 mod export;
 mod gauge;
+mod halves;
 mod home;
 mod info;
+mod journal;
 mod json;
 mod lease;
 mod log;
@@ -94,6 +96,7 @@ pub use curve::{Curve, CurveMark, CurvePoint};
 pub use error::ThreadsError;
 pub use events::{Subscription, ThreadEvent, Told};
 pub use gauge::Gauge;
+pub use halves::to_value;
 pub use info::{
     CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
 };
