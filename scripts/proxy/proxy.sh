@@ -26,3 +26,8 @@ upstream=$(said "$work/upstream.out")
   >"$work/proxy.out" 2>"$work/proxy.log" &
 pids="$pids $!"
 proxy=$(said "$work/proxy.out" | sed 's/^listening on //')
+# What went up, by our strict validators: none of their rules is broken.
+valid() {
+  python3 scripts/proxy/seen.py "$upstream" >"$work/seen.jsonl"
+  cargo run --quiet -p conspectus-wire --example valid <"$work/seen.jsonl"
+}

@@ -2,14 +2,7 @@
 import OpenAI from "openai";
 import Anthropic from "@anthropic-ai/sdk";
 
-const [proxy, upstream] = process.argv.slice(2);
-const pixel = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
-const long = "The lantern build failed with E-4417 while the mast was lowered; the second boiler's valve is turned by hand. ".repeat(12);
-const schema = { type: "object", properties: { cmd: { type: "string" } } };
-const seen = async () => (await fetch(`${upstream}/seen`)).json();
-const check = (fine, what) => {
-  if (!fine) throw new Error(JSON.stringify(what));
-};
+import { check, each, long, pixel, proxy, schema } from "./common.mjs";
 
 async function chat() {
   const client = new OpenAI({ baseURL: `${proxy}/v1`, apiKey: "made-up", maxRetries: 0 });
@@ -60,6 +53,8 @@ async function messages() {
   list.push({ role: "assistant", content: reply.content });
   const calls = reply.content.filter((block) => block.type === "tool_use");
   list.push({ role: "user", content: calls.map((call) => ({ type: "tool_result", tool_use_id: call.id, content: long })) });
+  // Calls in the list want definitions beside it.
+  Object.assign(asked, { tools, tool_choice: { type: "none" } });
   for (let n = 0; n < 25; n++) {
     const { content } = await client.messages.create({ ...asked, messages: list });
     const text = content.filter((block) => block.type === "text").map((block) => block.text).join("");
@@ -70,12 +65,4 @@ async function messages() {
   return JSON.stringify(list).length;
 }
 
-for (const [name, conversation] of [["openai chat", chat], ["openai responses", responses], ["anthropic messages", messages]]) {
-  const before = (await seen()).length;
-  const size = await conversation();
-  const sent = (await seen()).slice(before);
-  const largest = Math.max(...sent.map((entry) => entry.bytes));
-  const refused = sent.filter((entry) => entry.refused).length;
-  check(refused <= 1 && (largest * 2 < size || refused), { name, size, largest, refused });
-  console.log(`javascript ${name}: ${sent.length} requests, the client's list ${size} bytes, the largest sent ${largest}, refused ${refused}`);
-}
+await each({ "javascript openai chat": chat, "javascript openai responses": responses, "javascript anthropic messages": messages });

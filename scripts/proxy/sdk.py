@@ -1,20 +1,10 @@
 """The SDKs of OpenAI and Anthropic through the proxy: `sdk.py PROXY UPSTREAM`. Client code as anybody writes it."""
 
 import json
-import sys
-import urllib.request
 
 import anthropic
 import openai
-
-PROXY, UPSTREAM = sys.argv[1], sys.argv[2]
-PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
-LONG = "The lantern build failed with E-4417 while the mast was lowered; the second boiler's valve is turned by hand. " * 12
-FUNCTION = {"name": "run", "description": "Runs a command.", "parameters": {"type": "object", "properties": {"cmd": {"type": "string"}}}}
-
-
-def seen():
-    return json.load(urllib.request.urlopen(f"{UPSTREAM}/seen"))
+from common import FUNCTION, LONG, PIXEL, PROXY, each, seen
 
 
 def chat():
@@ -81,6 +71,8 @@ def messages():
     listed.append({"role": "assistant", "content": [block.model_dump(exclude_none=True) for block in reply.content]})
     calls = [block for block in reply.content if block.type == "tool_use"]
     listed.append({"role": "user", "content": [{"type": "tool_result", "tool_use_id": call.id, "content": LONG} for call in calls]})
+    # Calls in the list want definitions beside it.
+    asked |= {"tools": tools, "tool_choice": {"type": "none"}}
     for n in range(25):
         reply = client.messages.create(**asked, messages=listed)
         text = "".join(block.text for block in reply.content if block.type == "text")
@@ -90,12 +82,4 @@ def messages():
     return len(json.dumps(listed))
 
 
-for name, conversation in [("openai chat", chat), ("openai responses", responses), ("anthropic messages", messages)]:
-    before = len(seen())
-    size = conversation()
-    new = seen()[before:]
-    largest = max(entry["bytes"] for entry in new)
-    refused = sum(entry["refused"] for entry in new)
-    assert refused <= 1, f"{name}: {refused} were refused"
-    assert largest * 2 < size or refused, (name, largest, size)
-    print(f"python {name}: {len(new)} requests, the client's list {size} bytes, the largest sent {largest}, refused {refused}")
+each({"python openai chat": chat, "python openai responses": responses, "python anthropic messages": messages})

@@ -22,7 +22,7 @@ def example(name, size=0):
     text = re.sub(r'"(cache_read_input_tokens|cache_creation_input_tokens|cached_tokens)":( ?)\d+', r'"\1":\g<2>0', text)
     text = re.sub(r'"(input_tokens|prompt_tokens)":( ?)\d+', rf'"\1":\g<2>{size // 4}', text)
     # Each answer has ids of its own, as those of a provider have.
-    text = re.sub(r'"((?:msg|toolu|call|resp|fc|rs|chatcmpl)[-_][\w-]+)"', rf'"\1_{len(SEEN)}"', text)
+    text = re.sub(r'"((?:msg|toolu|call|resp|fc|rs|chatcmpl)[-_][\w-]+)"(?!\s*:)', rf'"\1_{len(SEEN)}"', text)
     return text.encode()
 
 
@@ -65,6 +65,7 @@ class Handler(BaseHTTPRequestHandler):
         items = body.get("messages", body.get("input"))
         seen = {
             "path": path,
+            "client": self.headers.get("user-agent", ""),
             "bytes": len(raw),
             "messages": len(items) if isinstance(items, list) else 1,
             "tools": len(body.get("tools") or []),
@@ -83,13 +84,18 @@ class Handler(BaseHTTPRequestHandler):
             return self.answer(400, json.dumps(error).encode())
         streams, size = body.get("stream"), len(raw)
         # An agent is given so many calls, then a last word.
-        tools = bool(body.get("tools")) and sum(entry["tools"] > 0 for entry in SEEN) <= 8
+        of_it = [entry for entry in SEEN if (entry["path"], entry["client"]) == (path, seen["client"])]
+        allowed = body.get("tool_choice") not in ["none", {"type": "none"}]
+        tools = bool(body.get("tools")) and allowed and sum(entry["tools"] > 0 for entry in of_it) <= 8
         if path.endswith("/count_tokens"):
             return self.answer(200, example("anthropic/count_tokens.response.json", size))
         if claude:
             if streams:
                 return self.stream("anthropic/stream.thinking_tool.sse" if tools else "anthropic/stream.text.sse", size)
-            return self.answer(200, example("anthropic/response.tool_use.json" if tools else "anthropic/response.json", size))
+            reply = json.loads(example("anthropic/response.tool_use.json" if tools else "anthropic/response.json", size))
+            if tools and body.get("thinking"):
+                reply["content"].insert(0, {"type": "thinking", "thinking": "A command helps.", "signature": "made-up"})
+            return self.answer(200, json.dumps(reply).encode())
         if path.endswith("/responses"):
             if streams:
                 return self.stream("openai-responses/stream.function_call.sse" if tools else "openai-responses/stream.text.sse", size)

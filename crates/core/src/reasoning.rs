@@ -21,12 +21,24 @@ pub(crate) fn open_turn(branch: &Branch) -> Pos {
     let begin = views
         .iter()
         .rposition(|view| view.is_user_request())
-        .map_or(0, |request| request + 1);
+        .map_or(0, |request| begin_after(branch, request));
     let newest = (begin..views.len())
         .rev()
         .find(|at| views[*at].role == Role::Assistant);
     let is_open = newest.is_some_and(|reply| calls(branch, reply));
     if is_open { begin } else { views.len() }
+}
+
+/// Where the turn of a request begins. Results that come with it belong to the reply before it, which is the newest one as
+/// long as nothing follows, and must begin with its reasoning.
+pub(crate) fn begin_after(branch: &Branch, request: Pos) -> Pos {
+    let views = branch.views();
+    let answers = views[request].results().next().is_some();
+    let reply = || {
+        let before = views[..request].iter();
+        before.clone().rposition(|v| v.role == Role::Assistant)
+    };
+    answers.then(reply).flatten().unwrap_or(request + 1)
 }
 
 /// Whether the unit of the reply at `at` holds calls.

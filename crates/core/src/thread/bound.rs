@@ -5,7 +5,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::{Sources, Thread};
-use crate::reasoning::{calls, is_bound, without_reasoning};
+use crate::reasoning::{begin_after, calls, is_bound, without_reasoning};
 use crate::unit::Pos;
 use crate::view::Role;
 
@@ -25,7 +25,7 @@ impl Thread {
         let view = self.branch.view(at);
         let bound = &mut self.live.bound;
         if view.is_user_request() {
-            bound.turn = at + 1;
+            bound.turn = begin_after(&self.branch, at);
         }
         if view.role == Role::Assistant {
             bound.reply = Some(at);

@@ -10,6 +10,7 @@ mod corpus;
 mod fidelity;
 mod figures;
 mod guard;
+mod manners;
 mod random;
 mod stability;
 mod strict;
