@@ -8,7 +8,6 @@ use conspectus_core::id::{NodeId, RecordId};
 use conspectus_core::ranges::NodeRanges;
 use conspectus_core::record::Record;
 use conspectus_core::thread::{Sources, Thread};
-use conspectus_core::view::Role;
 
 use super::Threads;
 use super::append::terms;
@@ -176,36 +175,13 @@ fn cut<'a>(
     let mut next = past.record(row).flatten().cloned();
     while let Some(record) = next {
         next = record.parent.and_then(|id| past.records.get(&id)).cloned();
-        if is_on(past, &path, &record) {
+        let is_on = path.iter().any(|m| m.node == record.upto);
+        if is_on {
             chain.push(record);
         }
     }
     chain.reverse();
     Ok((path, chain))
-}
-
-/// Whether a record belongs to a path: it was made on it, or where only messages that nobody had answered, and that are
-/// all still shown, stood behind it. A person edits the last request; some clients add a reminder to the newest message
-/// and leave it out of the next request.
-fn is_on(past: &Past, path: &[&StoredMessage], record: &Record) -> bool {
-    if path.iter().any(|m| m.node == record.upto) {
-        return true;
-    }
-    let newest = path.last().map(|m| m.node);
-    let mut at = Some(record.upto);
-    while at != newest {
-        let Some(stored) = at.and_then(|node| past.messages.get(&node)) else {
-            return false;
-        };
-        let known = &stored.message.known;
-        let says = matches!(known.view.role, Role::System | Role::User);
-        let is_unanswered = says && known.view.results().next().is_none();
-        if !is_unanswered || record.removed.contains(stored.node) {
-            return false;
-        }
-        at = known.parent.filter(|parent| *parent < stored.node);
-    }
-    newest.is_some()
 }
 
 /// The record with the numbers that its messages have in the new thread.
@@ -221,8 +197,7 @@ fn renumbered(record: &Record, map: &BTreeMap<NodeId, NodeId>, thread: &Thread) 
         let new = map.get(old)?;
         Some((*new, patches.clone()))
     });
-    let newest = branch.last().copied().unwrap_or(record.upto);
-    let upto = map.get(&record.upto).copied().unwrap_or(newest);
+    let upto = map.get(&record.upto).copied().unwrap_or(record.upto);
     Record {
         id: RecordId(thread.records().len() as u64),
         parent: thread.active().map(|active| active.id),
