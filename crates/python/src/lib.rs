@@ -5,6 +5,8 @@
 //! A test binary has no interpreter to link with, so under `cfg(test)` the crate is empty.
 
 #[cfg(not(test))]
+mod channel;
+#[cfg(not(test))]
 mod conversation;
 #[cfg(not(test))]
 mod document;
@@ -21,6 +23,11 @@ mod policy;
 #[cfg(not(test))]
 #[pyo3::pymodule]
 mod _native {
+    #[pymodule_export]
+    use crate::channel::{
+        channel_capture, channel_contract, channel_data, delegations_reduced, skill_stamp,
+        skills_reduced,
+    };
     #[pymodule_export]
     use crate::conversation::Conversation;
     #[pymodule_export]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use conspectus::core::listed::{
-    ListAnswer, ListAsk, ListCall, ListClause, ListEnd, ListKeep, ListMessage, ListRules, Listed,
+    ListAnswer, ListAsk, ListBeside, ListCall, ListClause, ListEnd, ListKeep, ListMessage,
+    ListRules, Listed,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -20,9 +21,9 @@ pub(crate) struct ListMachine(Listed);
 
 #[pymethods]
 impl ListMachine {
-    /// `counter`: "approximate" or "approximate_anthropic", which is counted here, or "host", which is asked for.
+    /// `beside`: a summary that the host keeps beside the list, with its tokens. `counter`: "approximate" or "approximate_anthropic", which is counted here, or "host", which is asked for.
     #[new]
-    #[pyo3(signature = (messages, *, trigger, keep, window, call_cap, strict, counter))]
+    #[pyo3(signature = (messages, *, trigger, keep, window, call_cap, strict, counter, force=false, beside=None))]
     fn new(
         messages: Vec<PyRef<'_, Message>>,
         trigger: Vec<Clause>,
@@ -31,6 +32,8 @@ impl ListMachine {
         call_cap: Option<f64>,
         strict: bool,
         counter: &str,
+        force: bool,
+        beside: Option<(String, u64)>,
     ) -> PyResult<Self> {
         let (counts, is_anthropic) = match counter {
             "approximate" => (true, false),
@@ -55,12 +58,26 @@ impl ListMachine {
             window,
             call_cap,
             is_strict: strict,
+            is_forced: force,
         };
         let messages = messages.iter().map(|message| ListMessage {
             view: message.0.view.clone(),
             weight: message.0.weight(is_anthropic),
         });
-        Ok(Self(Listed::new(messages.collect(), rules, counts)))
+        let listed = Listed::new(messages.collect(), rules, counts);
+        Ok(Self(match beside {
+            Some((summary, weight)) => listed.beside(ListBeside {
+                summary: summary.into(),
+                weight,
+            }),
+            None => listed,
+        }))
+    }
+
+    /// The size of the whole, once it was counted.
+    #[getter]
+    fn total(&self) -> f64 {
+        self.0.total()
     }
 
     /// What is wanted now, its name first: `("count", positions, is_total)`, `("provider",)`,

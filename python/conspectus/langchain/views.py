@@ -1,14 +1,16 @@
 """LangChain's messages as the engine sees them, made once a message.
 
-A message is known again by identity, and what is known of it holds only while its content is what it was: messages can
-be changed in place.
+A message is known again by identity, or by its id where a checkpointer made it anew, and what is known of it holds only
+while its content is what it was: messages can be changed in place.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -35,13 +37,12 @@ _WATCHED: Final = {
 }
 
 
-class _Known:
+class _Seen:
     """A message's view, with what it was made of."""
 
-    __slots__ = ("content", "fields", "message", "view", "watched")
+    __slots__ = ("content", "fields", "view", "watched")
 
     def __init__(self, message: BaseMessage, made: Message) -> None:
-        self.message = weakref.ref(message, _forget(id(message)))
         self.view = made
         kind = "ai" if isinstance(message, AIMessage) else "tool" if isinstance(message, ToolMessage) else "other"
         self.watched = _WATCHED[kind]
@@ -49,26 +50,34 @@ class _Known:
         self.fields = [_kept(getattr(message, name)) for name in self.watched]
 
     def holds(self, message: BaseMessage) -> bool:
+        """Whether the message says what it said. Text that is the same object is the same; all else is compared."""
         fields = message.__dict__
         content = fields["content"]
-        if self.content is not content and (type(content) is str or self.content != content):
+        if self.content is not content and self.content != content:
             return False
-        # Text that is the same object is the same; all else is compared.
         return self.fields == [fields[name] for name in self.watched]
 
 
 def _kept(value: Any) -> Any:
     """The value as it is now: a copy where it can be changed in place."""
-    return copy.deepcopy(value) if value and isinstance(value, (dict, list)) else value if value else copy.copy(value)
+    if type(value) is dict or type(value) is list:
+        return copy.deepcopy(value) if value else type(value)()
+    return value
 
 
-_known: dict[int, _Known] = {}
+#: By identity, while the message lives.
+_known: dict[int, tuple[weakref.ref[BaseMessage], _Seen]] = {}
+#: By id: a checkpointer makes its messages anew each turn. The ones seen last, up to so many bytes of JSON.
+_named: OrderedDict[tuple[type, str], _Seen] = OrderedDict()
+_MOST_BYTES: Final = 64 << 20
+_named_bytes = 0
+_lock = threading.Lock()
 
 
 def _forget(key: int) -> Any:
     def forget(gone: Any) -> None:
         found = _known.get(key)
-        if found is not None and found.message is gone:
+        if found is not None and found[0] is gone:
             _known.pop(key, None)
 
     return forget
@@ -80,11 +89,33 @@ def views(messages: Sequence[BaseMessage]) -> list[Message]:
     out = []
     for message in messages:
         found = known.get(id(message))
-        if found is None or found.message() is not message or not found.holds(message):
-            found = _Known(message, view(message))
-            known[id(message)] = found
-        out.append(found.view)
+        if found is not None and found[0]() is message and found[1].holds(message):
+            out.append(found[1].view)
+        else:
+            out.append(_see(message).view)
     return out
+
+
+def _see(message: BaseMessage) -> _Seen:
+    key = (type(message), message.id) if message.id and message.type in _EXACT else None
+    seen = None if key is None else _named.get(key)
+    if seen is None or not seen.holds(message):
+        seen = _Seen(message, view(message))
+    if key is not None:
+        _remember(key, seen)
+    _known[id(message)] = (weakref.ref(message, _forget(id(message))), seen)
+    return seen
+
+
+def _remember(key: tuple[type, str], seen: _Seen) -> None:
+    global _named_bytes
+    with _lock:
+        before = _named.pop(key, None)
+        _named_bytes -= 0 if before is None else before.view.size
+        _named[key] = seen
+        _named_bytes += seen.view.size
+        while _named_bytes > _MOST_BYTES:
+            _named_bytes -= _named.popitem(last=False)[1].view.size
 
 
 def view(message: BaseMessage) -> Message:
@@ -131,9 +162,6 @@ def _fields(message: BaseMessage) -> tuple[str, bool]:
     if extra:
         fields["additional_kwargs"] = extra
     is_exact = message.type in _EXACT and "__openai_role__" not in extra
-    if isinstance(message, AIMessage) and message.tool_calls and not isinstance(message.content, str):
-        # Calls beside a list are not counted by the formula; the view does not say where a call stands.
-        is_exact = False
     try:
         text = json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError):
