@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Talks to a small model on this machine for thirty turns in a window of 2,400 tokens, so that the chat is compacted on the
+# Talks to a small model on this machine for thirty turns with a trigger of 1,100 tokens, so that the chat is compacted on the
 # way, and prints what was said. Needs a server that speaks OpenAI's API: scripts/local-chat.sh http://127.0.0.1:8080/v1
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,10 +9,10 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cat >"$work/config.yaml" <<EOF
 models:
-  - {name: small, base_url: '$url', window: 2400, max_output: 300, form: fields}
+  - {name: small, base_url: '$url', window: 2400, max_output: 700, form: fields}
 agents:
   lead: {system_prompt: You help people with their heating. Answer in one or two short sentences., tools: [], max_output_tokens: 80}
-summarization: {preset: default, enabled: true, keep: {messages: 6}, call_timeout_ms: 600000, deadline_ms: 900000}
+summarization: {preset: default, enabled: true, trigger: {tokens: 1100}, keep: {messages: 6}, max_summary_tokens: 500, call_timeout_ms: 600000, deadline_ms: 900000}
 EOF
 chat() { "$bin" chat --config "$work/config.yaml" --store "sqlite:$work/chat.db" --thread boiler; }
 # One process a turn: it is gone on with each time.

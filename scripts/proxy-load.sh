@@ -56,7 +56,7 @@ model_list:
   - model_name: m
     litellm_params: {model: openai/m, api_base: "http://127.0.0.1:18090/v1", api_key: made-up}
 T
-    LITELLM_LOCAL_MODEL_COST_MAP=True "$cache/litellm/bin/litellm" --config "$work/litellm.yaml" --port $litellm --num_workers 1 --telemetry False \
+    LITELLM_LOCAL_MODEL_COST_MAP=True LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY=true "$cache/litellm/bin/litellm" --config "$work/litellm.yaml" --port $litellm --num_workers 1 --telemetry False \
       >"$work/litellm.log" 2>&1 &
     pids="$pids $!"
   else

@@ -28,6 +28,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from conspectus._plain import to_json
+from conspectus._table import table
 from conspectus.engine import Engine, Model, Policy
 from conspectus.errors import CompactionError, ConspectusError
 
@@ -137,11 +138,11 @@ class Compact:
 
     # Tables
 
-    def table(self, table: pyarrow.Table) -> pyarrow.Table:
+    def table(self, batch: pyarrow.Table) -> pyarrow.Table:
         """A table, for ``ds.map_batches(compact.table, batch_format="pyarrow")``. Nested messages come out as JSON text."""
-        names = [name for name in (self.column, *COLUMNS) if name in table.column_names]
-        rows = table.select(names).to_pylist()
-        return _with_columns(table, [self(row) for row in rows], self.into)
+        names = [name for name in (self.column, *COLUMNS) if name in batch.column_names]
+        rows = batch.select(names).to_pylist()
+        return _with_columns(batch, [self(row) for row in rows], self.into)
 
     def batches(self, batches: Iterable[pyarrow.RecordBatch]) -> Iterator[pyarrow.RecordBatch]:
         """Record batches, for ``df.mapInArrow``."""
@@ -244,6 +245,20 @@ class BatchReport:
     def saved(self) -> float:
         """The share of tokens that went."""
         return 1 - self.tokens_after / self.tokens_before if self.tokens_before else 0.0
+
+    def _repr_html_(self) -> str:
+        return table(
+            "Sessions",
+            [
+                ("sessions", self.rows),
+                *sorted(self.outcomes.items()),
+                ("came twice", self.repeated),
+                ("were there already", self.already_there),
+                ("tokens", f"{self.tokens_before} → {self.tokens_after}"),
+                ("messages folded", f"{self.messages_removed} of {self.messages_before}"),
+                *(("error", error) for error in self.errors),
+            ],
+        )
 
     def __str__(self) -> str:
         outcomes = ", ".join(f"{count} {name}" for name, count in sorted(self.outcomes.items()))

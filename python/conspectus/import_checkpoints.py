@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from conspectus._table import table
 from conspectus.checkpoints.journal import Journal
 from conspectus.checkpoints.sources import Source, SourceError, opened
 from conspectus.checkpoints.target import Target, TargetError, target
@@ -75,6 +76,10 @@ class ImportReport:
     def count(self, outcome: str) -> int:
         """Threads that ended so."""
         return sum(thread.outcome == outcome for thread in self.threads)
+
+    def _repr_html_(self) -> str:
+        rows = [(t.thread, f"{t.outcome}: {t.messages} messages, {t.summaries} summaries") for t in self.threads]
+        return table("Import", [*rows, *(("error", problem) for problem in self.problems)])
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""

@@ -63,6 +63,7 @@ def test_a_row_at_a_time() -> None:
     beside = Compact(POLICY, into="shorter")(rows[0])
     assert beside["messages"] == rows[0]["messages"] and beside["shorter"] == made[0]["messages"]
     assert Compact(POLICY, focus="roses")(rows[0])["conspectus_key"] != made[0]["conspectus_key"]
+    assert report(made)._repr_html_().startswith("<table>")
     assert str(report(made)).startswith("11 sessions: 8 compacted, 1 skipped, 2 unreadable; ")
 
 

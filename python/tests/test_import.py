@@ -29,6 +29,7 @@ from typing_extensions import TypedDict
 from conspectus.checkpoints.journal import Journal
 from conspectus.checkpoints.sources import SourceError, opened
 from conspectus.checkpoints.state import State
+from conspectus.checkpoints.target import Program
 from conspectus.import_checkpoints import ImportReport, import_threads, main
 
 PROGRAM = os.environ.get("CONSPECTUS_BIN", "")
@@ -145,6 +146,7 @@ def test_an_agents_thread_comes_whole(store: Path, tmp_path: Path) -> None:
     assert told[0] == "1/2 gates" and told[1].startswith("2/2 short-one-")
     gates = report.threads[0]
     assert gates.summaries >= 3 and gates.branches == 0
+    assert report._repr_html_().startswith("<table>")
     made = read(tmp_path / "out", "gates")
     with saver_at(store) as saver:
         state = agent_of(saver).get_state(config_of("gates")).values["messages"]
@@ -353,35 +355,63 @@ def test_messages_of_every_kind_survive(tmp_path: Path) -> None:
     assert line["content"][0]["text"] == "a \ud83d alone"
 
 
+def random_history(seed: int, *, with_calls: bool = False) -> Iterator[tuple[Journal, list[Any], str | None]]:
+    """Grown, cut, edited, forked and summed up at random: after each step the journal, and what the state holds."""
+    rng = random.Random(seed)
+    journal, n = Journal(), 0
+    states: list[State] = []
+    for step in range(rng.randrange(1, 25)):
+        parent = rng.choice(states) if states and rng.random() < 0.3 else states[-1] if states else None
+        messages: list[Any] = list(parent.messages) if parent else []
+        summary = parent.summary if parent else None
+        what = rng.random()
+        if what < 0.15 and messages:
+            at = rng.randrange(len(messages))
+            messages[at] = HumanMessage(f"anew {step}", id=messages[at].id)
+        elif what < 0.25 and messages:
+            del messages[rng.randrange(len(messages)) :][: rng.randrange(1, 4)]
+        elif what < 0.45 and messages:
+            summary = f"summary {step}"
+            messages = [m for m in messages if rng.random() < 0.3]
+        for _ in range(rng.randrange(3)):
+            made: list[Any] = [HumanMessage(f"text {n}", id=f"m{n}")]
+            if with_calls and rng.random() < 0.6:
+                calls = [{"name": "look", "args": {"at": n}, "id": f"c{rng.randrange(4)}"} for _ in range(rng.randrange(3))]
+                made = [AIMessage(f"text {n}", id=f"m{n}", tool_calls=calls)]
+                made += [ToolMessage(f"seen {n}", tool_call_id=f"c{rng.randrange(4)}", id=f"t{n}")] * rng.randrange(2)
+            messages += made
+            n += 1
+        state = State(str(step), parent.id if parent else None, step, messages, summary, None)
+        states.append(state)
+        journal.take(state)
+        yield journal, messages, summary
+
+
 def test_random_histories_are_what_they_say() -> None:
     for seed in range(400):
-        rng = random.Random(seed)
-        journal, n = Journal(), 0
-        states: list[State] = []
-        for step in range(rng.randrange(1, 25)):
-            parent = rng.choice(states) if states and rng.random() < 0.3 else states[-1] if states else None
-            messages = list(parent.messages) if parent else []
-            summary = parent.summary if parent else None
-            what = rng.random()
-            if what < 0.15 and messages:
-                at = rng.randrange(len(messages))
-                messages[at] = HumanMessage(f"anew {step}", id=messages[at].id)
-            elif what < 0.25 and messages:
-                del messages[rng.randrange(len(messages)) :][: rng.randrange(1, 4)]
-            elif what < 0.45 and messages:
-                summary = f"summary {step}"
-                messages = [m for m in messages if rng.random() < 0.3]
-            for _ in range(rng.randrange(3)):
-                messages.append(HumanMessage(f"text {n}", id=f"m{n}"))
-                n += 1
-            state = State(str(step), parent.id if parent else None, step, messages, summary, None)
-            states.append(state)
-            journal.take(state)
+        for journal, messages, summary in random_history(seed):
             made = Read(journal.text("t", {}))
             shown = [m for m in made.shown if m["additional_kwargs"].get("lc_source") != "summarization"]
             assert [(m["id"], m["content"]) for m in shown] == [(m.id, m.content) for m in messages], seed
             if made.folded:
                 assert made.summary == summary, seed
+
+
+@pytest.mark.skipif(not PROGRAM, reason="CONSPECTUS_BIN names no program")
+def test_the_program_takes_every_history(tmp_path: Path) -> None:
+    place = Program(f"sqlite:{tmp_path / 'threads.db'}")
+    summed_up = 0
+    for seed in range(25):
+        *_, (journal, messages, summary) = random_history(seed, with_calls=True)
+        if not journal.messages:
+            continue
+        place.put(f"t{seed}", journal.text(f"t{seed}", {}))
+        request = json.dumps(ours("thread", "request", f"t{seed}", "--store", place.place[1])["messages"])
+        # Results whose call is nowhere are not sent; all else is there, and may be more: what must stay stays.
+        for message in messages:
+            assert isinstance(message, ToolMessage) or json.dumps(message.content) in request, (seed, message)
+        summed_up += summary is not None and summary in request
+    assert summed_up > 10
 
 
 @pytest.mark.skipif(not PROGRAM, reason="CONSPECTUS_BIN names no program")
@@ -409,6 +439,9 @@ def test_the_program_reads_it_back(store: Path, tmp_path: Path) -> None:
     # It differs now for nobody: what it was made of is the same.
     again = import_threads(store, place)
     assert again.count("already_there") == 2
+    program = Program(place)
+    program.page = 1
+    assert set(program.known()) == set(threads)
 
 
 @pytest.mark.skipif(not PROGRAM, reason="CONSPECTUS_BIN names no program")

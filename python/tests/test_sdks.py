@@ -77,6 +77,7 @@ async def test_chat_with_tools(server: Server, way: str) -> None:
                 break
     assert folded >= 3 and len(server.notes) >= 2
     assert max(len(json.dumps(body["messages"])) for body in server.bodies("chat/completions")) < 12_000
+    await other.close()
     last = server.bodies("chat/completions")[-1]["messages"]
     assert last[0]["content"] == "You look at gates." and "several gates" in json.dumps(last)
     assert "Turn 23" in json.dumps(last)
@@ -147,6 +148,7 @@ async def test_anthropic_with_tools(server: Server, way: str) -> None:
             results = [{"type": "tool_result", "tool_use_id": use.id, "content": SEEN} for use in uses]
             messages.append({"role": "user", "content": results})
     assert folded >= 2 and len(server.notes) >= 2
+    await other.close()
     last = server.bodies("messages")[-1]
     assert len(json.dumps(last["messages"])) < 12_000 and "several gates" in json.dumps(last["messages"])
     assert last["system"] == system

@@ -134,7 +134,10 @@ def _serializer(trust: bool) -> Any:
     """LangGraph's own. Unless its owner is trusted, no class is loaded but those that LangGraph calls safe."""
     from langgraph.checkpoint.serde.jsonplus import JsonPlusSerializer
 
-    return JsonPlusSerializer(allowed_msgpack_modules=True if trust else None)
+    try:
+        return JsonPlusSerializer(allowed_msgpack_modules=True if trust else None)
+    except TypeError as error:
+        raise SourceError("langgraph-checkpoint is too old to be told which classes are safe: update it") from error
 
 
 @contextmanager

@@ -85,6 +85,9 @@ class Folder:
 class Program:
     """A store or a service, through the program. ``CONSPECTUS_BIN`` names it, else it is looked for."""
 
+    #: Threads that are asked for at once.
+    page = 500
+
     def __init__(self, place: str, *, tenant: str | None = None, program: str | None = None) -> None:
         found = program or os.environ.get("CONSPECTUS_BIN") or shutil.which("conspectus")
         if not found:
@@ -102,7 +105,7 @@ class Program:
         found: dict[str, Mapping[str, Any] | None] = {}
         after: list[str] = []
         while True:
-            code, answer = self._ask(["ls", "--limit", "500", *after])
+            code, answer = self._ask(["ls", "--limit", str(self.page), *after])
             if code == 4 and "no such store" in _message(answer):
                 return found
             if code != 0:

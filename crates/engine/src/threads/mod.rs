@@ -48,6 +48,7 @@ mod compact;
 mod error;
 mod events;
 mod export;
+mod halves;
 mod home;
 mod info;
 mod journal;
@@ -85,6 +86,7 @@ pub use checkpoint::CheckpointId;
 pub use compact::{BeforeFold, CompactThread, Compacted, Folding};
 pub use error::ThreadsError;
 pub use events::{Subscription, ThreadEvent, Told};
+pub use halves::to_value;
 pub use info::{
     CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
 };

@@ -14,7 +14,7 @@ fn head() -> Value {
     }}})
 }
 
-fn message(id: &str, ms: u64, json: Value) -> Value {
+fn message(id: &str, ms: u64, json: &Value) -> Value {
     json!({"message": {"id": id, "stored_ms": ms, "body": {"json": json}, "from": "of no interest"}})
 }
 
@@ -22,7 +22,7 @@ fn human(id: &str, ms: u64) -> Value {
     message(
         id,
         ms,
-        json!({"type": "human", "content": format!("{id}? {}", "It rained. ".repeat(40)), "id": id}),
+        &json!({"type": "human", "content": format!("{id}? {}", "It rained. ".repeat(40)), "id": id}),
     )
 }
 
@@ -30,7 +30,7 @@ fn ai(id: &str, ms: u64) -> Value {
     message(
         id,
         ms,
-        json!({"type": "ai", "content": format!("{id}. {}", "So it is. ".repeat(40)), "id": id}),
+        &json!({"type": "ai", "content": format!("{id}. {}", "So it is. ".repeat(40)), "id": id}),
     )
 }
 
@@ -47,8 +47,8 @@ fn garden() -> Vec<Value> {
     vec![
         head(),
         human("h1", 1_000),
-        message("c", 2_000, call),
-        message("r", 3_000, answer),
+        message("c", 2_000, &call),
+        message("r", 3_000, &answer),
         ai("a1", 4_000),
         human("h2", 5_000),
         json!({"fold": {"nodes": [[0, 2]], "summary": "The roses are red."}}),
