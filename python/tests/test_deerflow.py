@@ -374,7 +374,8 @@ def test_b4_only_new_or_changed_entries_are_emitted() -> None:
     assert captured(messages, delegations=first) == {}
     messages.append(done("c1", "completed", subagent_result_brief="seen"))
     second = captured(messages, delegations=first)["delegations"]
-    assert second[0]["status"] == "completed" and second[0]["created_at"] == first[0]["created_at"]
+    assert second[0]["status"] == "completed"
+    assert merge_delegations(first, second)[0]["created_at"] == first[0]["created_at"]
     assert captured(messages, delegations=merge_delegations(first, second)) == {}
 
 

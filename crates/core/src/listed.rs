@@ -71,6 +71,53 @@ pub struct ListRules {
     pub is_forced: bool,
 }
 
+impl ListRules {
+    /// Only when: what stays is not asked.
+    pub fn of(trigger: Vec<ListClause>, window: Option<f64>) -> Self {
+        Self {
+            trigger,
+            keep: ListKeep::Messages(KEEP_MESSAGES),
+            window,
+            call_cap: None,
+            is_strict: false,
+            is_forced: false,
+        }
+    }
+
+    /// Whether a trigger is reached by this many messages and tokens. `reported`: what the newest reply's provider said.
+    pub fn is_reached(&self, messages: usize, total: f64, reported: Option<f64>) -> bool {
+        let mut clauses = self.trigger.iter();
+        clauses.any(|clause| self.reaches(clause, messages, total, reported))
+    }
+
+    fn reaches(
+        &self,
+        clause: &ListClause,
+        messages: usize,
+        total: f64,
+        reported: Option<f64>,
+    ) -> bool {
+        let met = |limit: f64| total >= limit || reported.is_some_and(|told| told >= limit);
+        let names_something = clause
+            .tokens
+            .or(clause.messages)
+            .or(clause.fraction)
+            .is_some();
+        names_something
+            && clause.messages.is_none_or(|n| messages as f64 >= n)
+            && clause.tokens.is_none_or(met)
+            && clause
+                .fraction
+                .is_none_or(|share| self.share(share).is_some_and(met))
+    }
+
+    /// A share of the window in tokens, at least one.
+    fn share(&self, share: f64) -> Option<f64> {
+        let tokens = (self.window? * share).trunc();
+        Some(if tokens <= 0.0 { 1.0 } else { tokens })
+    }
+}
+
 /// What stands beside the list: the summary so far, where the host keeps it in a place of its own, as deer-flow does. It
 /// counts as a message of the request, goes into the first call of the summariser, and is replaced with the list.
 #[derive(Clone, Debug)]
@@ -425,29 +472,17 @@ impl Listed {
     }
 
     fn would_fire(&self, reported: f64) -> bool {
-        let mut clauses = self.rules.trigger.iter();
-        clauses.any(|clause| self.reaches(clause, Some(reported)))
+        self.rules
+            .is_reached(self.shown(), self.total, Some(reported))
     }
 
     fn reaches(&self, clause: &ListClause, reported: Option<f64>) -> bool {
-        let met = |limit: f64| self.total >= limit || reported.is_some_and(|told| told >= limit);
-        let names_something = clause
-            .tokens
-            .or(clause.messages)
-            .or(clause.fraction)
-            .is_some();
-        names_something
-            && clause.messages.is_none_or(|n| self.shown() as f64 >= n)
-            && clause.tokens.is_none_or(met)
-            && clause
-                .fraction
-                .is_none_or(|share| self.share(share).is_some_and(met))
+        self.rules
+            .reaches(clause, self.shown(), self.total, reported)
     }
 
-    /// A share of the window in tokens, at least one.
     fn share(&self, share: f64) -> Option<f64> {
-        let tokens = (self.rules.window? * share).trunc();
-        Some(if tokens <= 0.0 { 1.0 } else { tokens })
+        self.rules.share(share)
     }
 
     /// Whether folding `part` of `all` is worth a call. `limit`: what fired, if this did.

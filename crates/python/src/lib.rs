@@ -13,6 +13,8 @@ mod document;
 #[cfg(not(test))]
 mod fail;
 #[cfg(not(test))]
+mod glance;
+#[cfg(not(test))]
 mod list;
 #[cfg(not(test))]
 mod message;
@@ -32,6 +34,8 @@ mod _native {
     use crate::conversation::Conversation;
     #[pymodule_export]
     use crate::document::{Document, count_text, formats};
+    #[pymodule_export]
+    use crate::glance::is_quiet;
     #[pymodule_export]
     use crate::list::ListMachine;
     #[pymodule_export]

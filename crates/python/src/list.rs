@@ -13,7 +13,16 @@ use pyo3::types::PyTuple;
 use crate::message::Message;
 
 /// A trigger clause: tokens, messages, share of the window.
-type Clause = (Option<f64>, Option<f64>, Option<f64>);
+pub(crate) type Clause = (Option<f64>, Option<f64>, Option<f64>);
+
+pub(crate) fn clauses(trigger: Vec<Clause>) -> Vec<ListClause> {
+    let clause = |(tokens, messages, fraction)| ListClause {
+        tokens,
+        messages,
+        fraction,
+    };
+    trigger.into_iter().map(clause).collect()
+}
 
 /// The compaction of a list that its host replaces.
 #[pyclass(module = "conspectus._native")]
@@ -41,11 +50,6 @@ impl ListMachine {
             "host" => (false, false),
             other => return Err(PyValueError::new_err(format!("no counter {other:?}"))),
         };
-        let clause = |(tokens, messages, fraction)| ListClause {
-            tokens,
-            messages,
-            fraction,
-        };
         let keep = match (keep.0.as_str(), keep.1) {
             ("tokens", n) => ListKeep::Tokens(n),
             ("fraction", share) => ListKeep::Fraction(share),
@@ -53,7 +57,7 @@ impl ListMachine {
             (_, n) => ListKeep::Messages(n as usize),
         };
         let rules = ListRules {
-            trigger: trigger.into_iter().map(clause).collect(),
+            trigger: clauses(trigger),
             keep,
             window,
             call_cap,

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Final, TypeVar
 from langchain.agents.middleware.summarization import SummarizationMiddleware as _LangChains
 from langchain.agents.middleware.types import AgentState
 from langchain_core.exceptions import ContextOverflowError
-from langchain_core.messages import AnyMessage, HumanMessage, RemoveMessage
+from langchain_core.messages import AIMessage, AnyMessage, HumanMessage, RemoveMessage, SystemMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately, get_buffer_string
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from conspectus._driver import aperform, perform
-from conspectus._native import ListMachine
+from conspectus._native import ListMachine, is_quiet
 from conspectus.langchain.views import views
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ _Self = TypeVar("_Self", bound="SummarizationMiddleware")
 
 #: LangChain's default for ``trim_tokens_to_summarize``: nobody asked for it, so it is no cap of a call here.
 _UNSAID_TRIM: Final = 4000
+_CLASSES: Final = (HumanMessage, AIMessage, ToolMessage, SystemMessage)
 #: What a summariser is given where nobody knows its window, in tokens: three fifths of 128,000.
 _UNKNOWN_CALL: Final = 76_800
 
@@ -102,9 +103,29 @@ class SummarizationMiddleware(_LangChains[Any, Any]):
         return await aperform(self._replacing(state["messages"]), self._acreate_summary)
 
     def _replacing(self, messages: list[AnyMessage]) -> Generator[list[AnyMessage], str, dict[str, Any] | None]:
+        if self._is_quiet(messages):
+            return None
         self._ensure_message_ids(messages)
         end = yield from self._steps(self._machine(messages), messages)
         return self._result(end, messages)
+
+    def _is_quiet(self, messages: list[AnyMessage]) -> bool:
+        """Whether the list is surely below every trigger: one look at it, without anything made of it."""
+        counter = self._counter()
+        if counter == "host" or type(messages) is not list:
+            return False
+        is_anthropic = counter == "approximate_anthropic"
+        found = is_quiet(messages, _CLASSES, self._clauses(), self._get_profile_limits(), is_anthropic)
+        if found is None:
+            return False
+        quiet, has_nameless = found
+        if has_nameless:
+            self._ensure_message_ids(messages)
+        return quiet
+
+    def _clauses(self) -> list[tuple[float | None, float | None, float | None]]:
+        clauses: list[Mapping[str, Any]] = list(self._trigger_clauses)
+        return [(clause.get("tokens"), clause.get("messages"), clause.get("fraction")) for clause in clauses]
 
     def _steps(
         self, machine: ListMachine, messages: list[AnyMessage], beside: AnyMessage | None = None
@@ -138,11 +159,9 @@ class SummarizationMiddleware(_LangChains[Any, Any]):
 
     def _machine(self, messages: Sequence[AnyMessage], **more: Any) -> ListMachine:
         kind, value = self.keep
-        names = ("tokens", "messages", "fraction")
-        clauses: list[Mapping[str, Any]] = list(self._trigger_clauses)
         return ListMachine(
             views(messages),
-            trigger=[tuple(clause.get(name) for name in names) for clause in clauses],  # type: ignore[misc]
+            trigger=self._clauses(),
             keep=(kind, value),
             window=self._get_profile_limits(),
             call_cap=None if self.strict_parity else self._call_cap(),
