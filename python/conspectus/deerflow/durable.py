@@ -17,7 +17,7 @@ from langchain_core.messages import AIMessage, AnyMessage, BaseMessage, HumanMes
 from langgraph.config import get_config
 
 from conspectus._native import channel_capture, channel_contract, channel_data, skill_stamp
-from conspectus._plain import to_json
+from conspectus._plain import sound, sound_json
 from conspectus.deerflow.state import DurableContextState
 
 __all__ = ["DurableContextMiddleware", "stamp_skill_read"]
@@ -85,8 +85,8 @@ class DurableContextMiddleware(AgentMiddleware[DurableContextState, Any, Any]):
         told = [_fields(messages[at]) for at in places]
         captured = json.loads(
             channel_capture(
-                to_json(told),
-                to_json(known),
+                sound_json(told),
+                sound_json(known),
                 run=run,
                 before=sorted(before),
                 now=datetime.now(timezone.utc).isoformat(timespec="milliseconds").replace("+00:00", "Z"),
@@ -135,8 +135,8 @@ class DurableContextMiddleware(AgentMiddleware[DurableContextState, Any, Any]):
         summary, delegations, skills = (state.get(name) for name in ("summary_text", "delegations", "skill_context"))
         if not (summary or delegations or skills):
             return request
-        text = summary if isinstance(summary, str) and summary.strip() else None
-        data = channel_data(text, to_json(delegations or []), to_json(skills or []))
+        text = sound(summary) if isinstance(summary, str) and summary.strip() else None
+        data = channel_data(text, sound_json(delegations or []), sound_json(skills or []))
         if not data:
             return request
         messages = request.messages
@@ -151,7 +151,7 @@ def stamp_skill_read(message: ToolMessage, path: str, text: str, *, skills_conta
 
     ``text`` is the file; of it only the description in its front matter is kept.
     """
-    stamp = skill_stamp(skills_container_path, path, text)
+    stamp = skill_stamp(skills_container_path, sound(path), sound(text))
     if stamp is None:
         return message
     extra = {**message.additional_kwargs, **json.loads(stamp)}

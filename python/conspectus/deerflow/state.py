@@ -10,7 +10,7 @@ from langchain.agents.middleware.types import AgentState
 from typing_extensions import NotRequired
 
 from conspectus._native import delegations_reduced, skills_reduced
-from conspectus._plain import to_json
+from conspectus._plain import sound_json
 
 __all__ = ["DurableContextState", "merge_delegations", "merge_skill_context"]
 
@@ -21,13 +21,13 @@ def merge_delegations(known: Entries, news: Entries) -> list[dict[str, Any]]:
     """By id, in the order first seen; what ended is never in progress again; the newest 50 are kept."""
     if not news:
         return [dict(entry) for entry in known or ()]
-    merged: list[dict[str, Any]] = json.loads(delegations_reduced(to_json(known or []), to_json(news)))
+    merged: list[dict[str, Any]] = json.loads(delegations_reduced(sound_json(known or []), sound_json(news)))
     return merged
 
 
 def merge_skill_context(known: Entries, news: Entries) -> list[dict[str, Any]]:
     """By path; one that is read again moves to the end; the 8 read last are kept."""
-    merged: list[dict[str, Any]] = json.loads(skills_reduced(to_json(known or []), to_json(news or [])))
+    merged: list[dict[str, Any]] = json.loads(skills_reduced(sound_json(known or []), sound_json(news or [])))
     return merged
 
 

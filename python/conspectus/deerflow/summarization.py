@@ -20,6 +20,7 @@ from langgraph.config import get_config
 from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from conspectus._driver import aperform, perform
+from conspectus._plain import sound
 from conspectus.deerflow.models import UNSET, Candidates, SummaryGenerationError
 from conspectus.deerflow.state import DurableContextState
 from conspectus.langchain.summarization import Given, SummarizationMiddleware, part_of
@@ -70,7 +71,7 @@ class DeerFlowSummarizationMiddleware(SummarizationMiddleware):
     ``create_model``: builds the others from a name and ``app_config``. ``extensions`` is taken and not told anything.
     """
 
-    state_schema = DurableContextState  # type: ignore[assignment]
+    state_schema = DurableContextState
 
     def __init__(
         self,
@@ -131,7 +132,7 @@ class DeerFlowSummarizationMiddleware(SummarizationMiddleware):
         more: dict[str, Any] = {"force": force}
         if beside is not None:
             weight = view(beside).tokens(self._counter() == "approximate_anthropic")
-            more["beside"] = (earlier, weight)
+            more["beside"] = (sound(earlier), weight)
         machine = self._machine(messages, **more)
         try:
             end = yield from self._steps(machine, messages, beside)

@@ -42,6 +42,7 @@ from langgraph.types import Command
 from typing_extensions import NotRequired
 
 from conspectus._driver import aperform, now, perform
+from conspectus._plain import sound
 from conspectus.conversation import Conversation
 from conspectus.langchain.views import views
 from conspectus.model import Model, ModelCall, Reply, route
@@ -325,7 +326,7 @@ def _thread() -> str | None:
 def _fixed(request: ModelRequest[Any]) -> list[str]:
     """What stands beside the messages."""
     system = request.system_message
-    fixed: list[str] = [system.text] if system is not None else []
+    fixed: list[str] = [sound(system.text)] if system is not None else []
     for offered in request.tools:
         schema = offered if isinstance(offered, dict) else convert_to_openai_tool(offered)
         fixed.append(json.dumps(schema, default=str))
@@ -430,10 +431,10 @@ def _recall(query: str, runtime: ToolRuntime) -> str:
     policy = Policy()
     conversation = Conversation.restore(policy, seen, saved) if saved else Conversation(policy, seen)
     native = conversation.native
-    whole = native.recall(query.strip())
+    whole = native.recall(sound(query.strip()))
     folded = set(native.folded)
     found = whole or [
-        (at, messages[at].text) for at, _ in native.search(query, 64) if at in folded
+        (at, messages[at].text) for at, _ in native.search(sound(query), 64) if at in folded
     ][:5]
     shown = [f"[message {at + 1}, {messages[at].type}]\n{text[:4000]}" for at, text in found]
     return "\n\n".join(shown) or "Nothing was found."

@@ -21,6 +21,7 @@ from langgraph.graph.message import REMOVE_ALL_MESSAGES
 
 from conspectus._driver import aperform, perform
 from conspectus._native import ListMachine, is_quiet
+from conspectus._plain import sound
 from conspectus.langchain.views import views
 
 if TYPE_CHECKING:
@@ -141,7 +142,7 @@ class SummarizationMiddleware(_LangChains[Any, Any]):
                 case ("summarise", *_) as ask:
                     given = self._given(ask, messages)
                     try:
-                        machine.summarised((yield given))
+                        machine.summarised(sound((yield given)))
                     except ContextOverflowError:
                         if not isinstance(given, Given) or not given.is_divisible:
                             raise

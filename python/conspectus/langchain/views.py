@@ -30,6 +30,7 @@ _EXACT: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "H
 _NOTHING: Final[dict[str, Any]] = {}
 
 
+_IMMUTABLE: Final = frozenset({str, int, float, bool, type(None)})
 #: Fields that can change what the engine sees, beside content.
 _WATCHED: Final = {
     "ai": ("name", "additional_kwargs", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata"),
@@ -61,9 +62,12 @@ class _Seen:
 
 def _kept(value: Any) -> Any:
     """The value as it is now: a copy where it can be changed in place."""
-    if type(value) is dict or type(value) is list:
-        return copy.deepcopy(value) if value else type(value)()
-    return value
+    kind = type(value)
+    if kind is dict:
+        return {key: _kept(inner) for key, inner in value.items()}
+    if kind is list:
+        return [_kept(inner) for inner in value]
+    return value if kind in _IMMUTABLE else copy.deepcopy(value)
 
 
 #: By identity, while the message lives.
