@@ -10,9 +10,16 @@ __all__ = [
     "Message",
     "Policy",
     "__version__",
+    "channel_capture",
+    "channel_contract",
+    "channel_data",
     "count_text",
+    "delegations_reduced",
     "formats",
+    "is_quiet",
     "schema",
+    "skill_stamp",
+    "skills_reduced",
 ]
 
 __version__: str

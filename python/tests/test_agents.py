@@ -1,4 +1,4 @@
-"""Agents of 200 turns with LangChain's own clients for OpenAI and Anthropic, against a server that is as strict as they are.
+"""Agents of 200 turns, and of 60 in four sessions, with LangChain's own clients for OpenAI and Anthropic, against a server that is as strict as they are.
 
 Tools, parallel calls, interrupts, streaming, checkpoints in memory and SQLite, and a process that ends in between.
 """
@@ -94,7 +94,7 @@ class Drive:
 
 def check(kind: str, state: dict[str, Any], server: Server, drive: Drive, turns: int = TURNS) -> None:
     assert server.refused == [], "the provider took every request"
-    assert len(server.notes) > 3, "it was summed up more than once"
+    assert len(server.notes) > 2, "it was summed up more than once"
     assert drive.interrupts == turns // 10
     said = "".join(drive.streamed)
     assert "Looked." in said and "zanzibar" not in said and "Messages to summarize" not in said
@@ -125,7 +125,7 @@ def test_two_hundred_turns_in_memory_with_openai(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", ["summarization", "compaction"])
-async def test_two_hundred_async_turns_in_sqlite_with_anthropic(kind: str, tmp_path: Path) -> None:
+async def test_async_turns_in_sqlite_with_anthropic_over_four_sessions(kind: str, tmp_path: Path) -> None:
     drive = Drive()
     file = str(tmp_path / "state.sqlite")
 
@@ -139,9 +139,9 @@ async def test_two_hundred_async_turns_in_sqlite_with_anthropic(kind: str, tmp_p
             return values
 
     with served() as server:
-        for begin in range(0, TURNS, 50):
-            state = await some(range(begin, begin + 50), server.url)
-        check(kind, state, server, drive)
+        for begin in range(0, 60, 15):
+            state = await some(range(begin, begin + 15), server.url)
+        check(kind, state, server, drive, 60)
 
 
 @pytest.mark.parametrize(("kind", "provider"), [("summarization", "openai"), ("compaction", "anthropic")])

@@ -84,6 +84,14 @@ impl ListRules {
         }
     }
 
+    /// Without the clauses that so many messages cannot reach, whatever they weigh.
+    #[must_use]
+    pub fn for_messages(mut self, messages: usize) -> Self {
+        self.trigger
+            .retain(|clause| clause.messages.is_none_or(|n| messages as f64 >= n));
+        self
+    }
+
     /// Whether a trigger is reached by this many messages and tokens. `reported`: what the newest reply's provider said.
     pub fn is_reached(&self, messages: usize, total: f64, reported: Option<f64>) -> bool {
         let mut clauses = self.trigger.iter();

@@ -7,7 +7,7 @@ use conspectus::core::count::{LangChain, Scaling};
 use conspectus::core::listed::ListRules;
 use pyo3::intern;
 use pyo3::prelude::*;
-use pyo3::types::{PyBool, PyDict, PyList, PyString, PyTuple, PyType};
+use pyo3::types::{PyBool, PyDict, PyInt, PyList, PyString, PyTuple, PyType};
 
 use crate::list::{Clause, clauses};
 
@@ -43,15 +43,21 @@ pub(crate) fn is_quiet<'py>(
         true => LangChain::ANTHROPIC,
         false => LangChain::DEFAULT,
     };
+    let rules = ListRules::of(clauses(trigger), window).for_messages(messages.len());
     let mut scaling = Scaling::default();
     let mut nameless = false;
+    if rules.trigger.is_empty() {
+        for message in messages.iter() {
+            nameless |= message.getattr(intern!(messages.py(), "id"))?.is_none();
+        }
+        return Ok(Some((true, nameless)));
+    }
     for (at, message) in messages.iter().enumerate() {
         let Some(is_nameless) = add(&mut scaling, formula, &classes, at, &message)? else {
             return Ok(None);
         };
         nameless |= is_nameless;
     }
-    let rules = ListRules::of(clauses(trigger), window);
     let total = scaling.total((0, 0), (0, 0)) as f64;
     let reached = |told| rules.is_reached(messages.len(), total, told);
     let is_reached = reached(None)
@@ -215,6 +221,12 @@ fn walked(value: &Bound<'_, PyAny>, depth: usize) -> PyResult<Option<usize>> {
     }
     if value.is_none() {
         return Ok(Some("None".len()));
+    }
+    if let Ok(number) = value.cast_exact::<PyInt>()
+        && let Ok(number) = number.extract::<u32>()
+    {
+        let digits = number.checked_ilog10().map_or(1, |log| log as usize + 1);
+        return Ok(Some(digits));
     }
     if let Ok(is_true) = value.cast_exact::<PyBool>() {
         return Ok(Some(match is_true.is_true() {

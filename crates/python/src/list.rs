@@ -32,6 +32,10 @@ pub(crate) struct ListMachine(Listed);
 impl ListMachine {
     /// `beside`: a summary that the host keeps beside the list, with its tokens. `counter`: "approximate" or "approximate_anthropic", which is counted here, or "host", which is asked for.
     #[new]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keywords of one call from Python"
+    )]
     #[pyo3(signature = (messages, *, trigger, keep, window, call_cap, strict, counter, force=false, beside=None))]
     fn new(
         messages: Vec<PyRef<'_, Message>>,
