@@ -15,6 +15,7 @@ import time
 from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
+from conspectus._plain import sound
 from conspectus.model import Model, Reply, ask, failure
 from conspectus.report import Report
 
@@ -183,10 +184,10 @@ async def _first(talk: Conversation, calls: dict[asyncio.Task[str | Reply], int]
 
 def _replied(talk: Conversation, call: int, answer: str | Reply) -> None:
     reply = Reply(answer) if isinstance(answer, str) else answer
-    talk.native.replied(now(), call, reply.text, reply.finish, reply.usage)
+    talk.native.replied(now(), call, sound(reply.text), reply.finish, reply.usage)
 
 
 def _failed(talk: Conversation, call: int, error: BaseException) -> None:
     talk.errors.append(error)
     kind, message = failure(error)
-    talk.native.failed(now(), call, kind, message)
+    talk.native.failed(now(), call, kind, sound(message))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-__all__ = ["plain", "to_json"]
+__all__ = ["plain", "sound", "sound_json", "to_json"]
 
 
 def to_json(value: Any) -> str:
@@ -27,3 +27,17 @@ def plain(value: Any) -> Any:
     if isinstance(value, float) and value == value and abs(value) != float("inf"):
         return value
     return repr(value)
+
+
+def sound(text: str) -> str:
+    """The text as UTF-8 can hold it: two halves of a pair are joined, a half alone becomes U+FFFD."""
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return text
+
+
+def sound_json(value: Any) -> str:
+    """The value as JSON without lone surrogates, for readers that hold texts in UTF-8."""
+    return sound(json.dumps(plain(value), ensure_ascii=False))

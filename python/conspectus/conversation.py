@@ -8,6 +8,7 @@ from typing import Any
 
 from conspectus import _native
 from conspectus._driver import Hook, Listener, adrive, drive
+from conspectus._plain import sound
 from conspectus._table import table
 from conspectus.model import Model
 from conspectus.policy import Policy
@@ -32,7 +33,7 @@ class Conversation:
     ) -> None:
         self.policy = policy
         self.errors: list[BaseException] = []
-        self.native = _native.Conversation(policy._native, _messages(messages), fixed=fixed, counter=counter)
+        self.native = _native.Conversation(policy._native, _messages(messages), fixed=[sound(text) for text in fixed], counter=counter)
 
     @classmethod
     def _of(cls, policy: Policy, native: _native.Conversation) -> Conversation:
@@ -52,7 +53,7 @@ class Conversation:
     ) -> Conversation:
         """Messages again with what :meth:`saved` gave. If they are others than they were, nothing is folded."""
         native = _native.Conversation.restore(
-            policy._native, _messages(messages), saved, fixed=fixed, counter=counter
+            policy._native, _messages(messages), saved, fixed=[sound(text) for text in fixed], counter=counter
         )
         return cls._of(policy, native)
 
@@ -99,11 +100,11 @@ class Conversation:
 
     def recall(self, query: str, limit: int = 5) -> list[tuple[int, str]]:
         """What was shortened, by the reference in its marker, or messages that hold the words of ``query``."""
-        found = self.native.recall(query.strip()) if query.strip().startswith("cx-") else []
+        found = self.native.recall(sound(query.strip())) if query.strip().startswith("cx-") else []
         if found:
             return found
         texts = self.native.messages()
-        return [(at, texts[at]) for at, _ in self.native.search(query, limit)]
+        return [(at, texts[at]) for at, _ in self.native.search(sound(query), limit)]
 
     def __len__(self) -> int:
         return len(self.native)

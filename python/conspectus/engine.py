@@ -12,6 +12,7 @@ from typing import Any
 
 from conspectus import _native
 from conspectus._driver import now
+from conspectus._plain import sound
 from conspectus.conversation import Conversation
 from conspectus.errors import CompactionError
 from conspectus.model import Model, ModelCall, Reply, route
@@ -119,7 +120,7 @@ def _document(messages: Any) -> tuple[bytes, str]:
     if isinstance(messages, bytes):
         return messages, "bytes"
     if isinstance(messages, str):
-        return messages.encode(), "text"
+        return sound(messages).encode(), "text"
     return json.dumps(messages).encode(), "value"
 
 
@@ -160,7 +161,7 @@ def inspect(messages: Any, policy: Policy | None = None) -> Inspection:
 def count(messages: Any, policy: Policy | None = None) -> int:
     """Tokens of a text, or of messages by the policy's counter."""
     if isinstance(messages, str):
-        return _native.count_text(messages)
+        return _native.count_text(sound(messages))
     return inspect(messages, policy).tokens
 
 

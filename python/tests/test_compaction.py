@@ -169,3 +169,77 @@ def test_a_giant_result_is_shortened_in_the_request_only() -> None:
     assert all(len(str(m.content)) > 50_000 for m in whole)
     shown = [m for m in requests(model)[-2] if isinstance(m, ToolMessage)]
     assert any(len(str(m.content)) < 20_000 and "cx-" in str(m.content) for m in shown)
+
+
+@pytest.mark.parametrize("kind", ["summarization", "compaction"])
+def test_lone_surrogates_change_nothing(kind: str) -> None:
+    """Half a pair, as a cut stream leaves it: kept, counted, summed up, and never an error."""
+    from conspectus.langchain import SummarizationMiddleware
+
+    def odd(at: int) -> str:
+        """Looks."""
+        return f"half \ud83d at {at} " + "w" * 300
+
+    def asks(messages: Any, n: int) -> Any:
+        if is_summary(messages) or "Messages to summarize" in str(messages[0].content):
+            return "## Goal\nLook at the gates \udc00\n## State\n- several gates were seen to be open\n"
+        if isinstance(messages[-1], ToolMessage):
+            return AIMessage(f"seen \ude00 {n}")
+        return AIMessage("", tool_calls=[{"name": "odd", "args": {"at": n, "why": "\ud800"}, "id": f"call_{n}"}])
+
+    model = scripted(asks)
+    made: Any = CompactionMiddleware({**POLICY, "trigger": ("tokens", 900)})
+    if kind == "summarization":
+        made = SummarizationMiddleware(model, trigger=("tokens", 900), keep=("messages", 4))
+    agent = create_agent(model, [odd], middleware=[made])
+    messages: list[Any] = []
+    for turn in range(12):
+        messages = agent.invoke({"messages": [*messages, HumanMessage(f"Turn {turn} \ud83d: the next gate.")]})["messages"]
+    assert model.seen and messages[-4].content == "Turn 11 \ud83d: the next gate."
+    assert any("half \ud83d" in str(m.content) for m in messages)
+    if kind == "summarization":
+        assert len(messages) < 30
+    else:
+        assert len(messages) == 48 and summaries(model)
+
+
+def test_a_message_that_is_changed_between_turns_is_sent_as_it_is_now() -> None:
+    model = scripted(answer)
+    middleware = CompactionMiddleware(POLICY)
+    agent = create_agent(model, [look], middleware=[middleware], checkpointer=InMemorySaver())
+    config: Any = {"configurable": {"thread_id": "t"}}
+    drive(agent, config, range(12))
+    state = agent.get_state(config).values
+    assert state["conspectus"]["folded"] > 0
+    last = state["messages"][-1]
+    last.content = "Changed by the host."
+    agent.update_state(config, {"messages": [last]})
+    drive(agent, config, range(12, 14))
+    shown = requests(model)[-1]
+    assert any(m.content == "Changed by the host." for m in shown)
+    check_order(shown)
+    # One that was folded: what stood for it no longer does, and the conversation goes on.
+    first = agent.get_state(config).values["messages"][0]
+    first.content = "Turn 0 was another."
+    agent.update_state(config, {"messages": [first]})
+    drive(agent, config, range(14, 16))
+    check_order(requests(model)[-1])
+
+
+def test_middlewares_can_be_copied_and_results_pickled() -> None:
+    import copy
+    import pickle
+
+    from conspectus import Engine, Policy, compact, inspect
+
+    chat = [{"role": "user", "content": "word " * 3000}, {"role": "assistant", "content": "so"}, {"role": "user", "content": "?"}]
+    for value in (compact(chat).report, compact(chat), inspect(chat), Policy(window=9000)):
+        again = pickle.loads(pickle.dumps(value))
+        assert again._repr_html_() == value._repr_html_()
+    assert "<table>" in Engine().conversation([{"type": "human", "content": "<b>"}])._repr_html_()
+    model = scripted(answer)
+    from conspectus.langchain import SummarizationMiddleware
+
+    made = SummarizationMiddleware(model, trigger=("messages", 3))
+    again = copy.copy(made)
+    assert again.trigger == made.trigger and again.strict_parity is False

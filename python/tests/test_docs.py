@@ -44,7 +44,7 @@ def test_the_examples_run(capsys: Any, client: Any) -> None:
     }
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), known)
-    assert len(blocks) == 8
+    assert len(blocks) == 9
     printed = capsys.readouterr().out
     assert "compacted" in printed
     assert known["talk"].folded and known["made"].summary

@@ -88,6 +88,8 @@ pub fn with_text(block: &str, before: &str, after: &str) -> String {
             [&block[..range.start], &encoded, &block[range.end..]].concat()
         }
         _ if block.trim() == before.trim() => after.to_owned(),
+        // A value of its own, as a call's arguments are in its block.
+        _ if before.starts_with('{') => block.replacen(before.trim(), after, 1),
         _ => block.to_owned(),
     }
 }

@@ -67,6 +67,73 @@ pub struct ListRules {
     pub call_cap: Option<f64>,
     /// As LangChain does it, also where that loses.
     pub is_strict: bool,
+    /// Whatever the size: no trigger is asked, nor whether it pays.
+    pub is_forced: bool,
+}
+
+impl ListRules {
+    /// Only when: what stays is not asked.
+    pub fn of(trigger: Vec<ListClause>, window: Option<f64>) -> Self {
+        Self {
+            trigger,
+            keep: ListKeep::Messages(KEEP_MESSAGES),
+            window,
+            call_cap: None,
+            is_strict: false,
+            is_forced: false,
+        }
+    }
+
+    /// Without the clauses that so many messages cannot reach, whatever they weigh.
+    #[must_use]
+    pub fn for_messages(mut self, messages: usize) -> Self {
+        self.trigger
+            .retain(|clause| clause.messages.is_none_or(|n| messages as f64 >= n));
+        self
+    }
+
+    /// Whether a trigger is reached by this many messages and tokens. `reported`: what the newest reply's provider said.
+    pub fn is_reached(&self, messages: usize, total: f64, reported: Option<f64>) -> bool {
+        let mut clauses = self.trigger.iter();
+        clauses.any(|clause| self.reaches(clause, messages, total, reported))
+    }
+
+    fn reaches(
+        &self,
+        clause: &ListClause,
+        messages: usize,
+        total: f64,
+        reported: Option<f64>,
+    ) -> bool {
+        let met = |limit: f64| total >= limit || reported.is_some_and(|told| told >= limit);
+        let names_something = clause
+            .tokens
+            .or(clause.messages)
+            .or(clause.fraction)
+            .is_some();
+        names_something
+            && clause.messages.is_none_or(|n| messages as f64 >= n)
+            && clause.tokens.is_none_or(met)
+            && clause
+                .fraction
+                .is_none_or(|share| self.share(share).is_some_and(met))
+    }
+
+    /// A share of the window in tokens, at least one.
+    fn share(&self, share: f64) -> Option<f64> {
+        let tokens = (self.window? * share).trunc();
+        Some(if tokens <= 0.0 { 1.0 } else { tokens })
+    }
+}
+
+/// What stands beside the list: the summary so far, where the host keeps it in a place of its own, as deer-flow does. It
+/// counts as a message of the request, goes into the first call of the summariser, and is replaced with the list.
+#[derive(Clone, Debug)]
+pub struct ListBeside {
+    /// Its text.
+    pub summary: Arc<str>,
+    /// Its tokens as a message, by the built-in formula.
+    pub weight: Weight,
 }
 
 /// One message of the list.
@@ -83,7 +150,7 @@ pub struct ListMessage {
 pub enum ListAsk {
     /// Count these messages, as one list; feed `Counted`.
     Count {
-        /// By position.
+        /// By position; one behind the last is the summary that stands beside the list.
         messages: Vec<Pos>,
         /// By the counter of totals, which may scale by reported usage, not that of parts.
         is_total: bool,
@@ -200,6 +267,7 @@ struct Job {
 #[derive(Clone, Debug)]
 pub struct Listed {
     messages: Vec<ListMessage>,
+    beside: Option<ListBeside>,
     rules: ListRules,
     /// Counts are made here, by the built-in formula.
     counts: bool,
@@ -222,6 +290,7 @@ impl Listed {
     pub fn new(messages: Vec<ListMessage>, rules: ListRules, counts: bool) -> Self {
         Self {
             messages,
+            beside: None,
             rules,
             counts,
             phase: Phase::Total,
@@ -236,6 +305,24 @@ impl Listed {
             summary: None,
             was_blank: false,
         }
+    }
+
+    /// With a summary that stands beside the list.
+    #[must_use]
+    pub fn beside(mut self, beside: ListBeside) -> Self {
+        self.summary = Some(beside.summary.clone());
+        self.beside = Some(beside);
+        self
+    }
+
+    /// The size of the whole, once it was counted.
+    pub fn total(&self) -> f64 {
+        self.total
+    }
+
+    /// Messages of the request: the list, and the summary beside it.
+    fn shown(&self) -> usize {
+        self.messages.len() + usize::from(self.beside.is_some())
     }
 
     /// What it wants now. What it can count itself it does not ask for.
@@ -254,10 +341,10 @@ impl Listed {
 
     fn ask(&self) -> ListAsk {
         let count = |messages, is_total| ListAsk::Count { messages, is_total };
-        let all = || (0..self.messages.len()).collect();
         let job = self.jobs.last();
         match &self.phase {
-            Phase::Total | Phase::Fits(_) => count(all(), true),
+            Phase::Total => count((0..self.shown()).collect(), true),
+            Phase::Fits(_) => count((0..self.messages.len()).collect(), true),
             Phase::Provider(_) => ListAsk::Provider,
             Phase::Search { low, high, .. } => {
                 count(((low + high) / 2..self.messages.len()).collect(), false)
@@ -336,8 +423,9 @@ impl Listed {
             }
             (Phase::Gain, ListAnswer::Counted(tokens)) => {
                 let messages = self.new_going().count() as f64;
-                let all = self.messages.len() as f64;
-                let pays = self.pays(tokens, self.total, self.by_tokens)
+                let all = self.shown() as f64;
+                let pays = self.rules.is_forced
+                    || self.pays(tokens, self.total, self.by_tokens)
                     || self.pays(messages, all, self.by_messages);
                 match pays {
                     true => self.begin(),
@@ -362,7 +450,7 @@ impl Listed {
     // When
 
     fn decide(&mut self, reported: Option<f64>) {
-        if !self.is_triggered(reported) {
+        if !self.is_triggered(reported) && !self.rules.is_forced {
             return self.end(ListWhy::Skipped);
         }
         let of_window = |share: f64| self.rules.window.map(|window| (window * share).trunc());
@@ -392,31 +480,17 @@ impl Listed {
     }
 
     fn would_fire(&self, reported: f64) -> bool {
-        let mut clauses = self.rules.trigger.iter();
-        clauses.any(|clause| self.reaches(clause, Some(reported)))
+        self.rules
+            .is_reached(self.shown(), self.total, Some(reported))
     }
 
     fn reaches(&self, clause: &ListClause, reported: Option<f64>) -> bool {
-        let met = |limit: f64| self.total >= limit || reported.is_some_and(|told| told >= limit);
-        let names_something = clause
-            .tokens
-            .or(clause.messages)
-            .or(clause.fraction)
-            .is_some();
-        names_something
-            && clause
-                .messages
-                .is_none_or(|n| self.messages.len() as f64 >= n)
-            && clause.tokens.is_none_or(met)
-            && clause
-                .fraction
-                .is_none_or(|share| self.share(share).is_some_and(met))
+        self.rules
+            .reaches(clause, self.shown(), self.total, reported)
     }
 
-    /// A share of the window in tokens, at least one.
     fn share(&self, share: f64) -> Option<f64> {
-        let tokens = (self.rules.window? * share).trunc();
-        Some(if tokens <= 0.0 { 1.0 } else { tokens })
+        self.rules.share(share)
     }
 
     /// Whether folding `part` of `all` is worth a call. `limit`: what fired, if this did.
@@ -454,10 +528,17 @@ impl Listed {
     }
 
     fn count(&self, messages: &[Pos], is_total: bool) -> f64 {
-        let weights = messages.iter().map(|at| self.messages[*at].weight);
-        match is_total && messages.len() == self.messages.len() {
-            true => self.scaling().total((0, 0), (0, 0)) as f64,
-            false => weights.sum::<Weight>() as f64,
+        let weight = |at: &Pos| match self.messages.get(*at) {
+            Some(message) => message.weight,
+            None => self.beside.as_ref().map_or(0, |beside| beside.weight),
+        };
+        match is_total && messages.len() >= self.messages.len() {
+            true => {
+                let beside = messages.get(self.messages.len()).map_or(0, weight);
+                self.scaling()
+                    .total((0, 0), (u64::from(beside > 0), beside)) as f64
+            }
+            false => messages.iter().map(weight).sum::<Weight>() as f64,
         }
     }
 

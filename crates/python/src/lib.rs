@@ -5,11 +5,15 @@
 //! A test binary has no interpreter to link with, so under `cfg(test)` the crate is empty.
 
 #[cfg(not(test))]
+mod channel;
+#[cfg(not(test))]
 mod conversation;
 #[cfg(not(test))]
 mod document;
 #[cfg(not(test))]
 mod fail;
+#[cfg(not(test))]
+mod glance;
 #[cfg(not(test))]
 mod list;
 #[cfg(not(test))]
@@ -22,9 +26,16 @@ mod policy;
 #[pyo3::pymodule]
 mod _native {
     #[pymodule_export]
+    use crate::channel::{
+        channel_capture, channel_contract, channel_data, delegations_reduced, skill_stamp,
+        skills_reduced,
+    };
+    #[pymodule_export]
     use crate::conversation::Conversation;
     #[pymodule_export]
     use crate::document::{Document, count_text, formats};
+    #[pymodule_export]
+    use crate::glance::is_quiet;
     #[pymodule_export]
     use crate::list::ListMachine;
     #[pymodule_export]

@@ -3,7 +3,8 @@
 use std::sync::Arc;
 
 use conspectus::core::listed::{
-    ListAnswer, ListAsk, ListCall, ListClause, ListEnd, ListKeep, ListMessage, ListRules, Listed,
+    ListAnswer, ListAsk, ListBeside, ListCall, ListClause, ListEnd, ListKeep, ListMessage,
+    ListRules, Listed,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
@@ -12,7 +13,16 @@ use pyo3::types::PyTuple;
 use crate::message::Message;
 
 /// A trigger clause: tokens, messages, share of the window.
-type Clause = (Option<f64>, Option<f64>, Option<f64>);
+pub(crate) type Clause = (Option<f64>, Option<f64>, Option<f64>);
+
+pub(crate) fn clauses(trigger: Vec<Clause>) -> Vec<ListClause> {
+    let clause = |(tokens, messages, fraction)| ListClause {
+        tokens,
+        messages,
+        fraction,
+    };
+    trigger.into_iter().map(clause).collect()
+}
 
 /// The compaction of a list that its host replaces.
 #[pyclass(module = "conspectus._native")]
@@ -20,9 +30,13 @@ pub(crate) struct ListMachine(Listed);
 
 #[pymethods]
 impl ListMachine {
-    /// `counter`: "approximate" or "approximate_anthropic", which is counted here, or "host", which is asked for.
+    /// `beside`: a summary that the host keeps beside the list, with its tokens. `counter`: "approximate" or "approximate_anthropic", which is counted here, or "host", which is asked for.
     #[new]
-    #[pyo3(signature = (messages, *, trigger, keep, window, call_cap, strict, counter))]
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "keywords of one call from Python"
+    )]
+    #[pyo3(signature = (messages, *, trigger, keep, window, call_cap, strict, counter, force=false, beside=None))]
     fn new(
         messages: Vec<PyRef<'_, Message>>,
         trigger: Vec<Clause>,
@@ -31,17 +45,14 @@ impl ListMachine {
         call_cap: Option<f64>,
         strict: bool,
         counter: &str,
+        force: bool,
+        beside: Option<(String, u64)>,
     ) -> PyResult<Self> {
         let (counts, is_anthropic) = match counter {
             "approximate" => (true, false),
             "approximate_anthropic" => (true, true),
             "host" => (false, false),
             other => return Err(PyValueError::new_err(format!("no counter {other:?}"))),
-        };
-        let clause = |(tokens, messages, fraction)| ListClause {
-            tokens,
-            messages,
-            fraction,
         };
         let keep = match (keep.0.as_str(), keep.1) {
             ("tokens", n) => ListKeep::Tokens(n),
@@ -50,17 +61,31 @@ impl ListMachine {
             (_, n) => ListKeep::Messages(n as usize),
         };
         let rules = ListRules {
-            trigger: trigger.into_iter().map(clause).collect(),
+            trigger: clauses(trigger),
             keep,
             window,
             call_cap,
             is_strict: strict,
+            is_forced: force,
         };
         let messages = messages.iter().map(|message| ListMessage {
             view: message.0.view.clone(),
             weight: message.0.weight(is_anthropic),
         });
-        Ok(Self(Listed::new(messages.collect(), rules, counts)))
+        let listed = Listed::new(messages.collect(), rules, counts);
+        Ok(Self(match beside {
+            Some((summary, weight)) => listed.beside(ListBeside {
+                summary: summary.into(),
+                weight,
+            }),
+            None => listed,
+        }))
+    }
+
+    /// The size of the whole, once it was counted.
+    #[getter]
+    fn total(&self) -> f64 {
+        self.0.total()
     }
 
     /// What is wanted now, its name first: `("count", positions, is_total)`, `("provider",)`,

@@ -118,6 +118,12 @@ impl Message {
         &self.0.json
     }
 
+    /// Bytes of that JSON.
+    #[getter]
+    fn size(&self) -> usize {
+        self.0.json.len()
+    }
+
     /// Its tokens by LangChain's `count_tokens_approximately`.
     #[pyo3(signature = (anthropic=false))]
     fn tokens(&self, anthropic: bool) -> u64 {

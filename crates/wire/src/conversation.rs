@@ -78,6 +78,20 @@ pub(crate) struct Place {
     pub(crate) home: Home,
     /// The same call written again in another field (LangChain): edited along with this one.
     pub(crate) copies: Vec<Place>,
+    /// A call that is listed beside a content which is a list (LangChain): there, only a copy in that list is content.
+    pub(crate) is_beside: bool,
+}
+
+impl Place {
+    /// The call's block in the content, for one that is listed beside it.
+    fn block_in_content(&self) -> Option<Span> {
+        let is_content = |home: &Home| {
+            let emptied = Emptied::Text;
+            matches!(home, Home::Element { emptied: found, .. } if *found == emptied)
+        };
+        let mut copies = self.copies.iter();
+        Some(copies.find(|copy| is_content(&copy.home))?.block)
+    }
 }
 
 /// Where a part's text comes from.
@@ -223,6 +237,9 @@ impl Texts for Conversation {
         let view = self.views.get(at.message.0 as usize)?;
         let source = self.source.text();
         Some(match view.parts.get(usize::from(at.part))?.kind {
+            conspectus_core::view::PartKind::Call { .. } if place.is_beside => {
+                Cow::Borrowed(place.block_in_content()?.text(source))
+            }
             conspectus_core::view::PartKind::Call { .. } => place.text.read(source),
             _ => Cow::Borrowed(place.block.text(source)),
         })

@@ -11,8 +11,10 @@ import json
 import logging
 import threading
 from collections import OrderedDict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Annotated, Any, Final, cast
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Final, TypeAlias, cast
 
 from langchain.agents.middleware.types import (
     AgentMiddleware,
@@ -33,15 +35,17 @@ from langchain_core.messages import (
     SystemMessage,
     ToolMessage,
 )
+from langchain_core.runnables.config import ensure_config, var_child_runnable_config
 from langchain_core.utils.function_calling import convert_to_openai_tool
 from langgraph.config import get_config
 from langgraph.types import Command
 from typing_extensions import NotRequired
 
-from conspectus._driver import now
+from conspectus._driver import aperform, now, perform
+from conspectus._plain import sound
 from conspectus.conversation import Conversation
 from conspectus.langchain.views import views
-from conspectus.model import ModelCall, Reply, route
+from conspectus.model import Model, ModelCall, Reply, route
 from conspectus.policy import Policy
 from conspectus.report import Report
 
@@ -76,6 +80,25 @@ class _Open:
         #: What the state is known to hold of it.
         self.saved = saved
         self.task: asyncio.Task[Report] | None = None
+
+
+@dataclass(frozen=True)
+class _Compact:
+    """Drive the attempt that was started."""
+
+    opened: _Open
+    in_background: bool = False
+
+
+@dataclass(frozen=True)
+class _Wait:
+    """Wait for the attempt that runs in the background, if one does."""
+
+    opened: _Open
+
+
+#: What is done around a call of the model; a request is sent.
+_Step: TypeAlias = "_Compact | _Wait | ModelRequest[Any]"
 
 
 class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
@@ -117,20 +140,18 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], ModelResponse[Any]],
     ) -> ExtendedModelResponse[Any]:
         """Compacts where a trigger is reached, and sends the projection."""
-        opened, routes = self._opened(request)
-        conversation = opened.conversation
-        decision = json.loads(conversation.native.before_call(now(), routes))
-        if decision["kind"] == "start":
-            self._ended(self._run(opened, request))
-        conversation.native.sent(now())
-        try:
-            response = handler(self._shown(request, conversation))
-        except ContextOverflowError:
-            decision = json.loads(conversation.native.overflowed(now(), None, routes))
-            if decision["kind"] != "start" or not self._run(opened, request).is_change:
-                raise
-            response = handler(self._shown(request, conversation))
-        return self._told(opened, response)
+
+        def act(step: _Step) -> Any:
+            if isinstance(step, _Compact):
+                report = step.opened.conversation.run(
+                    self._writer(request, handler), on_event=self.on_event, before_removal=self._hook(request.messages)
+                )
+                self._ended(report)
+                return report
+            # What runs in the background runs in another loop; the next call looks again.
+            return None if isinstance(step, _Wait) else handler(step)
+
+        return perform(self._around(request), act)
 
     async def awrap_model_call(
         self,
@@ -138,41 +159,70 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]],
     ) -> ExtendedModelResponse[Any]:
         """The same; from the soft trigger on in the background."""
+
+        async def compact(opened: _Open) -> Report:
+            report = await opened.conversation.arun(
+                self._awriter(request, handler), on_event=self.on_event, before_removal=self._hook(request.messages)
+            )
+            self._ended(report)
+            return report
+
+        async def act(step: _Step) -> Any:
+            if isinstance(step, _Compact):
+                step.opened.task = asyncio.ensure_future(compact(step.opened))
+                return None if step.in_background else await step.opened.task
+            if isinstance(step, _Wait):
+                if step.opened.task is not None:
+                    await asyncio.wait([step.opened.task])
+                return None
+            return await handler(step)
+
+        return await aperform(self._around(request), act)
+
+    def _around(self, request: ModelRequest[Any]) -> Generator[_Step, Any, ExtendedModelResponse[Any]]:
+        """What is done around a call: compactions, waits for one, and the call itself, which may overflow once."""
         opened, routes = self._opened(request)
         conversation = opened.conversation
         decision = json.loads(conversation.native.before_call(now(), routes))
-        if decision["kind"] == "wait" and opened.task is not None:
-            await asyncio.wait([opened.task])
+        if decision["kind"] == "wait":
+            yield _Wait(opened)
             decision = json.loads(conversation.native.before_call(now(), routes))
         if decision["kind"] == "start":
-            opened.task = asyncio.ensure_future(self._arun(opened, request))
-            if not decision["background"]:
-                self._ended(await opened.task)
+            yield _Compact(opened, in_background=decision["background"])
         conversation.native.sent(now())
         try:
-            response = await handler(self._shown(request, conversation))
+            response = yield self._shown(request, conversation)
         except ContextOverflowError:
-            if opened.task is not None and not opened.task.done():
-                await asyncio.wait([opened.task])
+            yield _Wait(opened)
             decision = json.loads(conversation.native.overflowed(now(), None, routes))
-            if decision["kind"] != "start" or not (await self._arun(opened, request)).is_change:
+            if decision["kind"] != "start" or not (yield _Compact(opened)).is_change:
                 raise
-            response = await handler(self._shown(request, conversation))
+            response = yield self._shown(request, conversation)
         return self._told(opened, response)
 
-    def _run(self, opened: _Open, request: ModelRequest[Any]) -> Report:
-        return opened.conversation.run(
-            _summariser(self.model or request.model),
-            on_event=self.on_event,
-            before_removal=self._hook(request.messages),
-        )
+    def _writer(self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], ModelResponse[Any]]) -> Model:
+        writer = self.model or request.model
 
-    async def _arun(self, opened: _Open, request: ModelRequest[Any]) -> Report:
-        return await opened.conversation.arun(
-            _asummariser(self.model or request.model),
-            on_event=self.on_event,
-            before_removal=self._hook(request.messages),
-        )
+        def ask(call: ModelCall) -> Reply:
+            if call.replay is None:
+                return _reply(writer.invoke(_asked(call), config=_CONFIG))
+            with _unstreamed():
+                return _replayed(handler(_repeated(request, call)))
+
+        return ask
+
+    def _awriter(
+        self, request: ModelRequest[Any], handler: Callable[[ModelRequest[Any]], Awaitable[ModelResponse[Any]]]
+    ) -> Model:
+        writer = self.model or request.model
+
+        async def ask(call: ModelCall) -> Reply:
+            if call.replay is None:
+                return _reply(await writer.ainvoke(_asked(call), config=_CONFIG))
+            with _unstreamed():
+                return _replayed(await handler(_repeated(request, call)))
+
+        return ask
 
     def _hook(self, messages: Sequence[AnyMessage]) -> Callable[[Sequence[int]], None] | None:
         hook = self.before_removal
@@ -224,7 +274,10 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         name = _name(request.model)
         writer = self.model or request.model
         most, written = _limits(writer)
-        routes = route(_name(writer), most or _UNKNOWN_WINDOW, written or 8_000)
+        # The run's own request can be repeated to the run's own model, where a text may answer it.
+        replay = self.model is None and request.response_format is None and request.tool_choice in (None, "auto")
+        name_of = None if replay else _name(writer)
+        routes = route(name_of, most or _UNKNOWN_WINDOW, written or 8_000, replay=replay)
         if isinstance(self.policy, Policy):
             return self.policy, routes
         key = (name, window, output)
@@ -273,7 +326,7 @@ def _thread() -> str | None:
 def _fixed(request: ModelRequest[Any]) -> list[str]:
     """What stands beside the messages."""
     system = request.system_message
-    fixed: list[str] = [system.text] if system is not None else []
+    fixed: list[str] = [sound(system.text)] if system is not None else []
     for offered in request.tools:
         schema = offered if isinstance(offered, dict) else convert_to_openai_tool(offered)
         fixed.append(json.dumps(schema, default=str))
@@ -310,15 +363,29 @@ def _reply(answer: AIMessage) -> Reply:
     return Reply(answer.text, str(finish), told)
 
 
-def _summariser(model: BaseChatModel) -> Callable[[ModelCall], Reply]:
-    return lambda call: _reply(model.invoke(_asked(call), config=_CONFIG))
+def _repeated(request: ModelRequest[Any], call: ModelCall) -> ModelRequest[Any]:
+    """The run's own request with the instruction behind it: the same system text, tools and settings."""
+    shown = [_message(tuple(piece), request.messages) for piece in call.replay or ()]
+    return request.override(messages=cast("list[AnyMessage]", [*shown, HumanMessage(call.document)]))
 
 
-def _asummariser(model: BaseChatModel) -> Callable[[ModelCall], Awaitable[Reply]]:
-    async def ask(call: ModelCall) -> Reply:
-        return _reply(await model.ainvoke(_asked(call), config=_CONFIG))
+def _replayed(response: Any) -> Reply:
+    made = getattr(response, "model_response", response)
+    replies = [message for message in made.result if isinstance(message, AIMessage)]
+    return _reply(replies[-1]) if replies else Reply("")
 
-    return ask
+
+@contextmanager
+def _unstreamed() -> Iterator[None]:
+    """No token of what is called within reaches a stream, whichever model an inner middleware puts in its place."""
+    config = ensure_config()
+    tags = [*(config.get("tags") or []), *(tag for tag in _CONFIG["tags"] if tag not in (config.get("tags") or []))]
+    metadata = {**(config.get("metadata") or {}), **_CONFIG["metadata"]}
+    token = var_child_runnable_config.set({**config, "tags": tags, "metadata": metadata})
+    try:
+        yield
+    finally:
+        var_child_runnable_config.reset(token)
 
 
 def _message(piece: tuple[Any, ...], messages: Sequence[BaseMessage]) -> BaseMessage:
@@ -364,10 +431,10 @@ def _recall(query: str, runtime: ToolRuntime) -> str:
     policy = Policy()
     conversation = Conversation.restore(policy, seen, saved) if saved else Conversation(policy, seen)
     native = conversation.native
-    whole = native.recall(query.strip())
+    whole = native.recall(sound(query.strip()))
     folded = set(native.folded)
     found = whole or [
-        (at, messages[at].text) for at, _ in native.search(query, 64) if at in folded
+        (at, messages[at].text) for at, _ in native.search(sound(query), 64) if at in folded
     ][:5]
     shown = [f"[message {at + 1}, {messages[at].type}]\n{text[:4000]}" for at, text in found]
     return "\n\n".join(shown) or "Nothing was found."

@@ -1,14 +1,16 @@
 """LangChain's messages as the engine sees them, made once a message.
 
-A message is known again by identity, and what is known of it holds only while its content is what it was: messages can
-be changed in place.
+A message is known again by identity, or by its id where a checkpointer made it anew, and what is known of it holds only
+while its content is what it was: messages can be changed in place.
 """
 
 from __future__ import annotations
 
 import copy
 import json
+import threading
 import weakref
+from collections import OrderedDict
 from collections.abc import Sequence
 from typing import Any, Final
 
@@ -28,6 +30,7 @@ _EXACT: Final = frozenset({"human", "ai", "system", "tool", "AIMessageChunk", "H
 _NOTHING: Final[dict[str, Any]] = {}
 
 
+_IMMUTABLE: Final = frozenset({str, int, float, bool, type(None)})
 #: Fields that can change what the engine sees, beside content.
 _WATCHED: Final = {
     "ai": ("name", "additional_kwargs", "tool_calls", "invalid_tool_calls", "usage_metadata", "response_metadata"),
@@ -36,13 +39,12 @@ _WATCHED: Final = {
 }
 
 
-class _Known:
+class _Seen:
     """A message's view, with what it was made of."""
 
-    __slots__ = ("content", "fields", "message", "view", "watched")
+    __slots__ = ("content", "fields", "view", "watched")
 
     def __init__(self, message: BaseMessage, made: Message) -> None:
-        self.message = weakref.ref(message, _forget(id(message)))
         self.view = made
         kind = "ai" if isinstance(message, AIMessage) else "tool" if isinstance(message, ToolMessage) else "other"
         self.watched = _WATCHED[kind]
@@ -50,26 +52,37 @@ class _Known:
         self.fields = [_kept(getattr(message, name)) for name in self.watched]
 
     def holds(self, message: BaseMessage) -> bool:
+        """Whether the message says what it said. Text that is the same object is the same; all else is compared."""
         fields = message.__dict__
         content = fields["content"]
-        if self.content is not content and (type(content) is str or self.content != content):
+        if self.content is not content and self.content != content:
             return False
-        # Text that is the same object is the same; all else is compared.
         return self.fields == [fields[name] for name in self.watched]
 
 
 def _kept(value: Any) -> Any:
     """The value as it is now: a copy where it can be changed in place."""
-    return copy.deepcopy(value) if value and isinstance(value, (dict, list)) else value if value else copy.copy(value)
+    kind = type(value)
+    if kind is dict:
+        return {key: _kept(inner) for key, inner in value.items()}
+    if kind is list:
+        return [_kept(inner) for inner in value]
+    return value if kind in _IMMUTABLE else copy.deepcopy(value)
 
 
-_known: dict[int, _Known] = {}
+#: By identity, while the message lives.
+_known: dict[int, tuple[weakref.ref[BaseMessage], _Seen]] = {}
+#: By id: a checkpointer makes its messages anew each turn. The ones seen last, up to so many bytes of JSON.
+_named: OrderedDict[tuple[type, str], _Seen] = OrderedDict()
+_MOST_BYTES: Final = 64 << 20
+_named_bytes = 0
+_lock = threading.Lock()
 
 
 def _forget(key: int) -> Any:
     def forget(gone: Any) -> None:
         found = _known.get(key)
-        if found is not None and found.message is gone:
+        if found is not None and found[0] is gone:
             _known.pop(key, None)
 
     return forget
@@ -81,11 +94,33 @@ def views(messages: Sequence[BaseMessage]) -> list[Message]:
     out = []
     for message in messages:
         found = known.get(id(message))
-        if found is None or found.message() is not message or not found.holds(message):
-            found = _Known(message, view(message))
-            known[id(message)] = found
-        out.append(found.view)
+        if found is not None and found[0]() is message and found[1].holds(message):
+            out.append(found[1].view)
+        else:
+            out.append(_see(message).view)
     return out
+
+
+def _see(message: BaseMessage) -> _Seen:
+    key = (type(message), message.id) if message.id and message.type in _EXACT else None
+    seen = None if key is None else _named.get(key)
+    if seen is None or not seen.holds(message):
+        seen = _Seen(message, view(message))
+    if key is not None:
+        _remember(key, seen)
+    _known[id(message)] = (weakref.ref(message, _forget(id(message))), seen)
+    return seen
+
+
+def _remember(key: tuple[type, str], seen: _Seen) -> None:
+    global _named_bytes
+    with _lock:
+        before = _named.pop(key, None)
+        _named_bytes -= 0 if before is None else before.view.size
+        _named[key] = seen
+        _named_bytes += seen.view.size
+        while _named_bytes > _MOST_BYTES:
+            _named_bytes -= _named.popitem(last=False)[1].view.size
 
 
 def view(message: BaseMessage) -> Message:
@@ -132,9 +167,6 @@ def _fields(message: BaseMessage) -> tuple[str, bool]:
     if extra:
         fields["additional_kwargs"] = extra
     is_exact = message.type in _EXACT and "__openai_role__" not in extra
-    if isinstance(message, AIMessage) and message.tool_calls and not isinstance(message.content, str):
-        # Calls beside a list are not counted by the formula; the view does not say where a call stands.
-        is_exact = False
     try:
         text = json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError):

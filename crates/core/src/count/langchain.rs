@@ -63,6 +63,16 @@ impl LangChain {
         self.divided(chars)
     }
 
+    /// What a message of so many characters (those of role, name and ids included) and images weighs.
+    pub fn measured(self, chars: usize, images: u64) -> Weight {
+        self.divided(chars) + EXTRA_TOKENS + images * IMAGE_TOKENS
+    }
+
+    /// `len(repr(text))` in Python, as tool calls are counted.
+    pub fn printed_len(text: &str) -> usize {
+        repr_str_len(text)
+    }
+
     /// Characters and images of one message.
     fn measure(self, message: &MessageView, texts: &dyn Texts) -> (usize, u64) {
         let measure = Measure { message, texts };
@@ -83,7 +93,7 @@ impl TokenCounter for LangChain {
 
     fn message(&self, message: &MessageView, texts: &dyn Texts) -> Weight {
         let (chars, images) = self.measure(message, texts);
-        self.divided(chars) + EXTRA_TOKENS + images * IMAGE_TOKENS
+        self.measured(chars, images)
     }
 
     fn text(&self, text: &str) -> Weight {

@@ -33,7 +33,13 @@ pub(super) fn spelled_len_with_content(json: &str, content: usize) -> Option<usi
 
 /// `len(repr(text))`.
 pub(super) fn repr_str_len(text: &str) -> usize {
-    string_len(text.chars().map(u32::from), Spelling::Repr)
+    let is_plain = |b: &u8| (b' '..=b'~').contains(b) && !matches!(b, b'\'' | b'\\');
+    // Without an early end, so that it is many bytes at a time.
+    let bytes = text.as_bytes().iter();
+    match bytes.fold(true, |all, b| all & is_plain(b)) {
+        true => text.len() + "''".len(),
+        false => string_len(text.chars().map(u32::from), Spelling::Repr),
+    }
 }
 
 /// One open list or object.

@@ -37,24 +37,46 @@ struct Report {
 impl Scaling {
     /// The next message, at `at`, with what it weighs. `is_valid`: whether its report measured what is shown now.
     pub fn add(&mut self, at: Pos, message: &MessageView, weight: Weight, is_valid: bool) {
-        self.weight += weight;
-        self.messages += 1;
         if message.role != Role::Assistant {
-            return;
+            return self.add_other(weight);
         }
         let usage = message.usage.as_ref();
-        let named = usage.and_then(|u| u.provider.as_ref());
+        let named = usage.and_then(|u| u.provider.as_deref());
+        let total = usage.and_then(|u| u.reported_total).filter(|_| is_valid);
+        self.add_reply(at, weight, named, total);
+    }
+
+    /// The next message, which is no reply of a model.
+    pub fn add_other(&mut self, weight: Weight) {
+        self.weight += weight;
+        self.messages += 1;
+    }
+
+    /// The next message, a reply: whose, and the total that its provider reported.
+    pub fn add_reply(&mut self, at: Pos, weight: Weight, named: Option<&str>, total: Option<u64>) {
+        self.add_other(weight);
         if self.provider.is_none() {
-            self.provider = named.cloned();
-        } else if named != self.provider.as_ref() {
+            self.provider = named.map(Arc::from);
+        } else if named != self.provider.as_deref() {
             self.is_mixed = true;
         }
-        let total = usage.and_then(|u| u.reported_total).filter(|_| is_valid);
         if let Some(total) = total {
             let counted = self.weight;
             self.report = Some(Report { at, total, counted });
         }
-        self.newest = total.filter(|total| *total > 0).zip(named.cloned());
+        let known = || {
+            self.provider
+                .clone()
+                .filter(|known| Some(&**known) == named)
+        };
+        self.newest = total
+            .filter(|total| *total > 0)
+            .and_then(|total| Some((total, known().or_else(|| named.map(Arc::from))?)));
+    }
+
+    /// What the newest reply reported, whoever wrote it; none without a provider.
+    pub fn newest(&self) -> Option<u64> {
+        self.newest.as_ref().map(|(total, _)| *total)
     }
 
     /// The message at `at` was shortened by `weight`.

@@ -19,6 +19,7 @@ fn rules(keep: ListKeep, is_strict: bool) -> ListRules {
         window: None,
         call_cap: None,
         is_strict,
+        is_forced: false,
     }
 }
 
@@ -222,6 +223,46 @@ fn an_end_that_reaches_the_trigger_by_itself_waits_until_there_is_more_to_fold()
     // No room to wait in.
     over.window = Some(75.0);
     check(&lines(2), &over, "| 2 3 4 5 6");
+}
+
+#[test]
+fn a_summary_beside_the_list_counts_is_read_first_and_is_replaced() {
+    let lines = ["u a", "a b", "u c", "a d", "u e"];
+    let rules = |messages: f64, is_forced| ListRules {
+        trigger: vec![ListClause {
+            messages: Some(messages),
+            ..CLAUSE
+        }],
+        is_forced,
+        ..rules(ListKeep::Messages(1), false)
+    };
+    let beside = || ListBeside {
+        summary: "so far".into(),
+        weight: 10,
+    };
+    for counts in [true, false] {
+        // Five messages and the summary are six.
+        let (calls, end) = run(
+            list(&lines, rules(6.0, false), counts).beside(beside()),
+            Vec::new(),
+        );
+        assert_eq!(calls[0].earlier.as_deref(), Some("so far"));
+        assert_eq!(calls[0].messages, [0, 1, 2, 3]);
+        assert!(matches!(end, ListEnd::Replace { summary, .. } if &*summary == "so"));
+        let (_, end) = run(list(&lines, rules(6.0, false), counts), Vec::new());
+        assert_eq!(end, ListEnd::Nothing(ListWhy::Skipped));
+        let mut asked = list(&lines, rules(6.0, false), true).beside(beside());
+        asked.poll();
+        assert_eq!(asked.total(), 60.0);
+        // A command asks for no trigger; nothing to fold stays nothing.
+        let (calls, _) = run(list(&lines, rules(99.0, true), counts), Vec::new());
+        assert_eq!(calls.len(), 1);
+        let (calls, end) = run(list(&lines[4..], rules(99.0, true), counts), Vec::new());
+        assert_eq!(
+            (calls.len(), end),
+            (0, ListEnd::Nothing(ListWhy::NothingToFold))
+        );
+    }
 }
 
 #[test]

@@ -18,7 +18,6 @@ use crate::fail::{Class, json, of_json};
 use crate::message::{Message, Shelf};
 use crate::policy::Policy;
 
-
 /// What outlives the process beside the messages.
 #[derive(Serialize, Deserialize)]
 struct Saved {

@@ -159,6 +159,7 @@ fn reply(builder: &mut Builder<'_>, message: &Object<'_>, extra: &Extra<'_>) -> 
         Some(json) => body(builder, json)?,
         None => {}
     }
+    let is_list = message.value("content").map(Kind::of) == Some(Kind::Array);
     for key in lists {
         let Some(list) = message.value(key) else {
             continue;
@@ -171,6 +172,9 @@ fn reply(builder: &mut Builder<'_>, message: &Object<'_>, extra: &Extra<'_>) -> 
             let entry = Object::of(json).unwrap_or_default();
             let call = call_block(source, &entry);
             let index = builder.push(call.kind(), call.arguments, Span::of(source, json), home);
+            if is_list {
+                builder.stands_beside(index);
+            }
             calls.known.insert(id_of(&entry, "id"), Some(index));
         }
     }

@@ -81,7 +81,13 @@ impl<'s> Builder<'s> {
             block,
             home,
             copies: Vec::new(),
+            is_beside: false,
         });
+    }
+
+    /// The call at index is listed beside a content that is a list.
+    pub(crate) fn stands_beside(&mut self, index: usize) {
+        self.places[index].is_beside = true;
     }
 
     /// The message, unless it has more parts than a reference can name.
@@ -140,6 +146,7 @@ impl<'s> Builder<'s> {
             block,
             home,
             copies: Vec::new(),
+            is_beside: false,
         });
         index
     }

@@ -182,3 +182,30 @@ fn answers_and_equal_blocks() {
         render(&document, [keep(0), answer("c", "f", "lost"), ok(), ok()])
     );
 }
+
+/// What `count_tokens_approximately` of langchain-core 1.8 says: calls count beside a text, in a list only as blocks.
+#[test]
+fn calls_beside_a_list_are_not_counted() {
+    use conspectus_core::count::{LangChain, TokenCounter};
+    let check = |message: &str, expect: u64| {
+        let document = open_as(&format!("[{message}]"), Format::LangChain);
+        let conversation = &document.conversations()[0];
+        let weight = LangChain::DEFAULT.message(&conversation.views()[0], conversation);
+        assert_eq!(weight, expect, "{message}");
+    };
+    let calls = r#""tool_calls":[{"name":"t","args":{"p":1},"id":"c1","type":"tool_call"}]"#;
+    check(&format!(r#"{{"type":"ai","content":"hi",{calls}}}"#), 23);
+    let text = r#"{"type":"text","text":"hi"}"#;
+    check(&format!(r#"{{"type":"ai","content":[{text}],{calls}}}"#), 6);
+    // 64 characters of the block as Python prints it, 2 of the text, 9 of the role.
+    let block = r#"{"type":"tool_use","id":"c1","name":"t","input":{"p":1}}"#;
+    check(
+        &format!(r#"{{"type":"ai","content":[{text},{block}],{calls}}}"#),
+        22,
+    );
+    let raw = r#""additional_kwargs":{"tool_calls":[{"id":"c1","function":{"name":"t","arguments":"{}"}}]}"#;
+    check(
+        &format!(r#"{{"type":"ai","content":[{text}],{calls},{raw}}}"#),
+        6,
+    );
+}
