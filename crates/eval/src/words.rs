@@ -31,15 +31,19 @@ pub fn normal(text: &str) -> Vec<String> {
     words
 }
 
+/// Whether a word says nothing by itself.
+pub(crate) fn is_stop(word: &str) -> bool {
+    STOP.split(' ').any(|stop| stop == word)
+}
+
 /// The mean share of each message's content words that stand in `text`; messages without any are left out, and
 /// nothing is said when none has some.
 pub fn user_words<'a>(text: &str, said: impl IntoIterator<Item = &'a str>) -> Option<f64> {
     let have: BTreeSet<String> = normal(text).into_iter().collect();
-    let stop: BTreeSet<&str> = STOP.split(' ').collect();
     let (mut sum, mut messages) = (0.0, 0u32);
     for message in said {
         let mut words: BTreeSet<String> = normal(message).into_iter().collect();
-        words.retain(|word| !stop.contains(word.as_str()));
+        words.retain(|word| !is_stop(word));
         if words.is_empty() {
             continue;
         }

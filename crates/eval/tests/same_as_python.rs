@@ -3,7 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use conspectus_eval::{Part, PartKind, keep_last, later, mask_results, recall, tokens, user_words};
+use conspectus_eval::{
+    Part, PartKind, Question, Questions, keep_last, later, mask_results, recall, tokens, user_words,
+};
 use serde_json::Value;
 
 /// Prints, for each conversation and cut, parts and what the shared evaluation makes of them, a line of JSON each.
@@ -152,4 +154,67 @@ fn close(ours: Option<f64>, theirs: &Value, format: &str) {
         }
         (ours, theirs) => assert_eq!(ours, theirs, "{format}"),
     }
+}
+
+/// For each budget: the text that keep-last leaves, and the figures that the shared evaluation prints of it.
+const ASKED: &str = r#"
+import sys, json, io, contextlib, glob
+sys.path.insert(0, sys.argv[1] + '/data/tools')
+import retention_eval as E
+for f in sorted(glob.glob(sys.argv[1] + '/data/longmemeval-evidence/*.json')):
+    cases = E.lme(f)
+    parts, probes = cases[0]
+    for b in (0.05, 0.25, 0.5):
+        out = E.keep_last(parts, int(b * E.toks('\n'.join(E.render(p) for p in parts))))
+        said = io.StringIO()
+        with contextlib.redirect_stdout(said): E.run_qa(cases, (b,), {'it': E.keep_last})
+        print(json.dumps(dict(texts=[p['text'] for p in parts], probes=probes, out=out, row=said.getvalue().splitlines()[1].split()[2:5])))
+"#;
+
+#[test]
+fn questions_are_answered_as_in_the_shared_evaluation() {
+    let Some(shared) = shared() else {
+        println!("shared data not found, the questions are left out");
+        return;
+    };
+    let run = Command::new("python3")
+        .args(["-c", ASKED])
+        .arg(&shared)
+        .output();
+    let Ok(run) = run else {
+        println!("python3 not found, the questions are left out");
+        return;
+    };
+    assert!(
+        run.status.success(),
+        "{}",
+        String::from_utf8_lossy(&run.stderr)
+    );
+    let mut cases = 0;
+    for line in String::from_utf8_lossy(&run.stdout).lines() {
+        let case: Value = serde_json::from_str(line).expect("a line of JSON");
+        let list = |value: &Value| -> Vec<String> {
+            let items = value.as_array().expect("a list").iter();
+            items
+                .map(|item| item.as_str().expect("text").to_owned())
+                .collect()
+        };
+        let probes = case["probes"].as_array().expect("a list").iter();
+        let probes = probes.map(|probe| Question {
+            answer: probe[0]
+                .as_str()
+                .map_or_else(|| probe[0].to_string(), str::to_owned),
+            evidence: list(&probe[1]),
+        });
+        let texts = list(&case["texts"]);
+        let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+        let questions = Questions::new(&texts, probes.collect());
+        let found = questions.ask(case["out"].as_str().expect("text"));
+        let shown = [found.anywhere, found.local, found.evidence]
+            .map(|share| format!("{:.3}", share.unwrap_or(0.0)));
+        assert_eq!(serde_json::json!(shown), case["row"]);
+        cases += 1;
+    }
+    assert!(cases > 0);
+    println!("{cases} runs of questions compared");
 }
