@@ -10,7 +10,10 @@ pub fn keep_last(parts: &[Part], budget: usize) -> String {
         let size = tokens(&text);
         if used + size > budget {
             if kept.is_empty() {
-                let skip = text.chars().count().saturating_sub(budget * 4);
+                let skip = text
+                    .chars()
+                    .count()
+                    .saturating_sub(budget.saturating_mul(4));
                 kept.push(text.chars().skip(skip).collect());
             }
             break;

@@ -3,6 +3,7 @@
 
 pub mod answers;
 pub mod baseline;
+pub mod bounds;
 pub mod entity;
 pub mod forward;
 pub mod part;
@@ -10,6 +11,7 @@ pub mod words;
 
 pub use answers::{Answers, Question, Questions};
 pub use baseline::{keep_last, mask_results};
+pub use bounds::{oracle, random_lines};
 pub use entity::{Kind, entities, occurs, recall};
 pub use forward::{Later, later};
 pub use part::{Part, PartKind, groups, render, tokens};

@@ -96,11 +96,12 @@ fn leaves(value: &Value, found: &mut Vec<String>) {
 
 /// The measure of size: a character of Chinese, Japanese or Korean is one token, four others are one (rounded up).
 pub fn tokens(text: &str) -> usize {
-    let (mut wide, mut other) = (0, 0);
-    for c in text.chars() {
-        if is_wide(c) { wide += 1 } else { other += 1 }
-    }
-    wide + usize::div_ceil(other, 4)
+    quarters(text).div_ceil(4)
+}
+
+/// The same in quarters of a token, which add up without rounding.
+pub(crate) fn quarters(text: &str) -> usize {
+    text.chars().map(|c| if is_wide(c) { 4 } else { 1 }).sum()
 }
 
 /// CJK, as the shared readers have it.
