@@ -4,10 +4,13 @@
 #
 #   scripts/python-test.sh [pytest's arguments]
 #
-# CONSPECTUS_PYTHON names another Python (3.10 or newer); CONSPECTUS_PYTHON_CACHE another place for the environment.
+# CONSPECTUS_PYTHON names another Python (3.10 or newer; scripts/pythons.sh prints those that are here), and
+# CONSPECTUS_PYTHON_CACHE another place for the environment. CONSPECTUS_BIN names a built program conspectus, which then
+# reads back what was imported; under scripts/with-postgres.sh stores in PostgreSQL are imported, too.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 python="${CONSPECTUS_PYTHON:-python3}"
+[ -z "${CONSPECTUS_BIN:-}" ] || CONSPECTUS_BIN="$(realpath "$CONSPECTUS_BIN")"
 if ! command -v "$python" >/dev/null 2>&1; then
   echo "$python is not installed: the Python package is left out"
   exit 0
@@ -39,6 +42,12 @@ cd python
 
 cd tests
 "$venv/bin/python" -m pytest -q -p no:cacheprovider "$@"
+# The stub against the module as it is installed.
+"$venv/bin/python" -m mypy.stubtest conspectus._native
 cd ..
-"$venv/bin/mypy" --no-error-summary --cache-dir "$cache/mypy"
-echo "types: no complaint"
+if "$venv/bin/python" -c 'import langchain' 2>/dev/null; then
+  "$venv/bin/mypy" --no-error-summary --cache-dir "$cache/mypy"
+  echo "types: no complaint"
+else
+  echo "types: left out, LangChain is not installed for Python $version"
+fi

@@ -4,6 +4,7 @@
 #   scripts/test.sh          everything
 #   scripts/test.sh quick    formatting, lints and unit tests
 #
+# The web page is tried in Chromium where that and Node are installed; CONSPECTUS_INSTALL_CHROMIUM=1 installs them (root, Debian).
 # PostgreSQL is started from the programs that are installed (scripts/with-postgres.sh), or is where CONSPECTUS_POSTGRES says.
 # Checks over real sessions run when ../shared (or CONSPECTUS_SHARED) is there and say so when it is not.
 set -euo pipefail
@@ -32,6 +33,10 @@ if [ "${1:-}" != quick ]; then
   scripts/otel-test.sh
   step "the proxy, as the SDKs of OpenAI and Anthropic see it"
   scripts/proxy-sdk-test.sh
+  step "the web page in a browser"
+  scripts/web-test.sh
+  step "the Python package, beside that program and PostgreSQL"
+  scripts/with-postgres.sh scripts/python-test.sh
   step "many threads, a long one, and a service for some seconds"
   scripts/load.sh short
 fi
@@ -55,8 +60,8 @@ else
   echo "no shared data beside the project: left out (the examples were tried above)"
 fi
 
-step "the Python package"
-scripts/python-test.sh
+step "the wheel of the Python package"
+CONSPECTUS_PYTHON_PROFILE=dev scripts/wheels.sh target/wheels-dev
 
 step "the picture on the first page"
 if have python3; then

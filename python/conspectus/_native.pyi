@@ -1,10 +1,23 @@
 """The native module. Values that are only handed on are JSON."""
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, final
+
+__all__ = [
+    "Conversation",
+    "Document",
+    "ListMachine",
+    "Message",
+    "Policy",
+    "__version__",
+    "count_text",
+    "formats",
+    "schema",
+]
 
 __version__: str
 
+@final
 class Message:
     def __new__(
         cls,
@@ -18,6 +31,7 @@ class Message:
     def json(self) -> str: ...
     def tokens(self, anthropic: bool = False) -> int: ...
 
+@final
 class Policy:
     def __new__(
         cls,
@@ -40,6 +54,7 @@ class Policy:
     def made_of(self) -> tuple[str, str | None, int | None, int | None, str | None]: ...
     def numbers(self) -> str: ...
 
+@final
 class Document:
     def __new__(cls, data: bytes, *, format: str | None = None, lenient: bool = False) -> Document: ...
     @property
@@ -52,6 +67,7 @@ class Document:
         self, policy: Policy, at: int = 0, *, only_if_triggered: bool = False, below_keep: bool = False
     ) -> tuple[bytes, str, str | None]: ...
 
+@final
 class ListMachine:
     def __new__(
         cls,
@@ -70,6 +86,7 @@ class ListMachine:
     def summarised(self, text: str) -> None: ...
     def too_large(self) -> None: ...
 
+@final
 class Conversation:
     def __new__(
         cls,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from conspectus.engine import Report
+    from conspectus.report import Report
 
 __all__ = ["CompactionError", "ConspectusError", "PolicyError", "ReadError", "StateError"]
 

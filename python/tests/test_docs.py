@@ -3,24 +3,36 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+import openai
+import pytest
 from conftest import scripted
 from langchain.agents import create_agent
 from langchain_core.messages import HumanMessage
 from langgraph.checkpoint.memory import InMemorySaver
+from sdk_server import served
 
 PAGE = Path(__file__).parents[2] / "docs" / "python.md"
 LONG = "It rained all day, and the garden was glad of it. " * 200
 
 
-def test_the_examples_run(capsys: Any) -> None:
+@pytest.fixture(name="client")
+def _client() -> Iterator[Any]:
+    with served() as server:
+        yield openai.OpenAI(api_key="k", base_url=f"{server.url}/v1")
+
+
+def test_the_examples_run(capsys: Any, client: Any) -> None:
     blocks = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     known: dict[str, Any] = {
         "HumanMessage": HumanMessage,
         "InMemorySaver": InMemorySaver,
         "ask": lambda system, document: "## Goal\nThe weather of the garden\n## State\n- it rained all day",
+        "chat": [{"role": r, "content": LONG} for r in ("user", "assistant") * 4] + [{"role": "user", "content": "So?"}],
+        "client": client,
         "create_agent": create_agent,
         "messages": [
             {"role": "user", "content": "Tell me of the weather. " + LONG},
@@ -28,12 +40,15 @@ def test_the_examples_run(capsys: Any) -> None:
             {"role": "user", "content": "And tomorrow?"},
         ],
         "model": scripted("Yes."),
+        "turns": [{"role": r, "content": LONG} for r in ("user", "assistant") * 4] + [{"role": "user", "content": "So?"}],
     }
     for block in blocks:
         exec(compile(block, str(PAGE), "exec"), known)
-    assert len(blocks) == 4
-    assert "compacted" in capsys.readouterr().out
+    assert len(blocks) == 8
+    printed = capsys.readouterr().out
+    assert "compacted" in printed
     assert known["talk"].folded and known["made"].summary
+    assert len(known["chat"]) < 9 and "2 sessions: 2 compacted" in printed
 
 
 def test_the_notebook_runs(capsys: Any) -> None:

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use conspectus::threads::Json;
+use conspectus::threads::{Json, to_value};
 use serde_json::Value;
 
 /// A message. Cloning copies a pointer.
@@ -44,7 +44,7 @@ impl Message {
 
     /// Of stored JSON; what cannot be parsed says nothing.
     pub fn of(json: &Json) -> Self {
-        Self::new(serde_json::from_str(json.as_str()).unwrap_or(Value::Null))
+        Self::new(to_value(json.as_str()).unwrap_or(Value::Null))
     }
 
     /// As it is stored.
@@ -179,6 +179,16 @@ mod tests {
     use serde_json::json;
 
     use super::*;
+
+    #[test]
+    fn a_message_with_half_of_a_surrogate_pair_is_read() {
+        let json = Json::parse(r#"{"type":"human","content":"half \ud83d"}"#).expect("JSON");
+        let message = Message::of(&json);
+        assert_eq!(
+            (message.kind(), &*message.text()),
+            (Kind::Human, "half \u{fffd}")
+        );
+    }
 
     #[test]
     fn every_form_of_a_message_is_read() {

@@ -112,6 +112,8 @@ Examples:
   conspectus serve
       on http://127.0.0.1:7437, for this machine only, in a file of the user's own
   conspectus serve --config config.yaml --store postgres://db/threads --listen 0.0.0.0:7437 --tokens tokens.txt
+  conspectus serve --config config.yaml
+      with upstreams in its section proxy:, the proxy runs beside the service
   conspectus serve --listen 127.0.0.1:0 --store memory
       on a free port, which the first line of the output names; forgotten at the end";
 
@@ -121,6 +123,8 @@ Examples:
       then point a client's base URL at http://127.0.0.1:7438/v1; docs/proxy.md has the line for each client
   conspectus proxy -u openai=https://api.openai.com -u anthropic=https://api.anthropic.com --log
       Anthropic's calls go to anthropic, others to openai; a line a request on standard error
+  conspectus proxy --config config.yaml
+      the upstreams of its section proxy:, and all else that stands there
   conspectus proxy --upstream http://127.0.0.1:8000/v1 --observe
       everything goes through as it came; says what would have been saved";
 
@@ -252,13 +256,14 @@ pub(crate) struct ChatArgs {
 }
 
 /// `serve`.
+/// What runs until it is told to stop: where, on what, and for whom.
 #[derive(Debug, ClapArgs)]
-pub(crate) struct ServeArgs {
-    /// A YAML file with sections server:, models: and summarization:, else what CONSPECTUS_CONFIG names
+pub(crate) struct PlaceToRun {
+    /// A YAML file (docs/configuration.md), else what CONSPECTUS_CONFIG names
     #[arg(long, short, value_name = "FILE")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Address and port [default: 127.0.0.1:7437]
+    /// Address and port [default: 127.0.0.1:7437, for the proxy 127.0.0.1:7438]
     #[arg(long, value_name = "ADDRESS")]
     pub(crate) listen: Option<SocketAddr>,
 
@@ -271,28 +276,21 @@ pub(crate) struct ServeArgs {
     pub(crate) tokens: Option<PathBuf>,
 }
 
+#[derive(Debug, ClapArgs)]
+pub(crate) struct ServeArgs {
+    #[command(flatten)]
+    pub(crate) at: PlaceToRun,
+}
+
 /// `proxy`.
 #[derive(Debug, ClapArgs)]
 pub(crate) struct ProxyArgs {
     /// URL, or NAME=URL, which paths that begin with /NAME mean; may be given again
-    #[arg(long, short, value_name = "URL", required = true)]
+    #[arg(long, short, value_name = "URL")]
     pub(crate) upstream: Vec<String>,
 
-    /// A YAML file with the section summarization:, else what CONSPECTUS_CONFIG names
-    #[arg(long, short, value_name = "FILE")]
-    pub(crate) config: Option<PathBuf>,
-
-    /// Address and port [default: 127.0.0.1:7438]
-    #[arg(long, value_name = "ADDRESS")]
-    pub(crate) listen: Option<SocketAddr>,
-
-    /// sqlite:PATH, postgres://… or memory [default: a file of the user's own]
-    #[arg(long, value_name = "STORE")]
-    pub(crate) store: Option<String>,
-
-    /// Digests of the tokens that clients send; needed beyond this machine
-    #[arg(long, value_name = "FILE")]
-    pub(crate) tokens: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) at: PlaceToRun,
 
     /// Summaries by the conversation's own model, with the client's key
     #[arg(long)]
@@ -306,7 +304,7 @@ pub(crate) struct ProxyArgs {
     #[arg(long)]
     pub(crate) observe: bool,
 
-    /// This upstream wants users and assistants to take turns; may be given again
+    /// This upstream's servers are strict; NAME=RULE,RULE for some rules only
     #[arg(long, value_name = "NAME")]
     pub(crate) strict: Vec<String>,
 

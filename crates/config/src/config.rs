@@ -13,6 +13,7 @@ use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
 use crate::models::{self, MODELS, Model, Models};
 use crate::place::{Places, SECTION};
+use crate::proxy::{self, PROXY, Proxy};
 use crate::section::{self, OPTIONS};
 use crate::server::{self, SERVER, Server};
 use crate::suggest::is_near;
@@ -29,6 +30,7 @@ pub struct Config {
     /// What of it says models.
     agent_models: BTreeMap<Arc<str>, Arc<str>>,
     server: Server,
+    proxy: Proxy,
     warnings: Vec<ConfigWarning>,
 }
 
@@ -97,6 +99,9 @@ impl Config {
         config.warnings.extend(warnings);
         if let Some(entry) = only(&file, entries, SERVER)? {
             config.server = server::read(&file, entry)?;
+        }
+        if let Some(entry) = only(&file, entries, PROXY)? {
+            config.proxy = proxy::read(&file, entry)?;
         }
         Ok(config)
     }
@@ -215,6 +220,11 @@ impl Config {
     /// The file's sections about agents: what they are told, what they can do, what they may use.
     pub fn agent_sections(&self) -> &AgentSections {
         &self.agents
+    }
+
+    /// How the proxy is to run.
+    pub fn proxy(&self) -> &Proxy {
+        &self.proxy
     }
 
     /// The file's section for the HTTP service.

@@ -17,7 +17,7 @@
 //!
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
 //! a file, our own defaults hold. The list `models:` says which models there are, `agents:` which of them an agent runs
-//! on, `server:` what the HTTP service needs. Other sections of the file
+//! on, `server:` what the HTTP service needs, `proxy:` what the proxy does. Other sections of the file
 //! belong to others and are passed over. See `docs/configuration.md` for every option.
 //!
 //! | to | take |
@@ -28,6 +28,7 @@
 //! | know which model an agent runs on | [`Config::agents`] |
 //! | know what agents are told, can do and may use | [`Config::agent_sections`], [`AgentSections`] |
 //! | know how the service is to run | [`Config::server`], [`Server`] |
+//! | know how the proxy is to run | [`Config::proxy`], [`Proxy`] |
 //! | say what is usually done differently | [`Advice`] |
 //! | give a file to begin with, or its JSON Schema | [`example`](example()), [`schema`](schema()) |
 //!
@@ -41,7 +42,9 @@ mod error;
 mod example;
 mod flags;
 mod models;
+mod options;
 mod place;
+mod proxy;
 mod reader;
 mod redact;
 mod schema;
@@ -63,5 +66,6 @@ pub use flags::{
     parse_trigger,
 };
 pub use models::{Model, Prices, Secret};
+pub use proxy::{Proxy, Summarize, UpstreamSection};
 pub use schema::schema;
 pub use server::Server;

@@ -6,12 +6,11 @@
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use crate::error::{ConfigError, Place, Problem};
+use crate::error::{ConfigError, Problem};
 use crate::models::Secret;
-use crate::reader::below;
-use crate::suggest::nearest;
-use crate::value::{nullable, text, whole, wrong};
-use crate::yaml::{Entry, Node, Value};
+use crate::options::Reader;
+use crate::value::{text, whole, wrong};
+use crate::yaml::{Entry, Node};
 
 /// The name of the section.
 pub(crate) const SERVER: &str = "server";
@@ -62,99 +61,40 @@ pub struct Server {
 
 /// Reads the section.
 pub(crate) fn read(file: &Arc<str>, section: &Entry) -> Result<Server, ConfigError> {
-    let reader = Reader { file };
-    let entries = match &section.node.value {
-        Value::Null => return Ok(Server::default()),
-        Value::Map(entries) => entries.as_slice(),
-        _ => {
-            let problem = wrong(&section.node, "a map of options such as listen:");
-            return Err(reader.fail(section.line, "", problem));
-        }
+    let reader = Reader {
+        file,
+        section: SERVER,
     };
-    for (index, entry) in entries.iter().enumerate() {
-        if let Some(first) = entries[..index].iter().find(|e| e.key == entry.key) {
-            let problem = Problem::Twice { first: first.line };
-            return Err(reader.fail(entry.line, &below("", &entry.key), problem));
-        }
-    }
     let mut server = Server::default();
-    for entry in entries {
-        reader.option(entry, &mut server)?;
+    for entry in reader.options(section, "a map of options such as listen:")? {
+        option(&reader, entry, &mut server)?;
     }
     Ok(server)
 }
 
-struct Reader<'a> {
-    file: &'a Arc<str>,
+fn option(reader: &Reader<'_>, entry: &Entry, server: &mut Server) -> Result<(), ConfigError> {
+    match entry.key.as_str() {
+        "listen" => server.listen = reader.value(entry, address)?,
+        "store" => server.store = reader.value(entry, store)?,
+        "tokens" => server.tokens = reader.value(entry, file_of_tokens)?,
+        "hosts" => server.hosts = reader.list(entry, host)?,
+        "origins" => server.origins = reader.list(entry, origin)?,
+        "max_body_bytes" => server.max_body_bytes = reader.value(entry, |n| whole(n, 1))?,
+        "max_page" => server.max_page = reader.value(entry, |n| whole(n, 1))?,
+        "request_timeout_ms" => server.request_timeout_ms = reader.value(entry, |n| whole(n, 1))?,
+        "heartbeat_ms" => server.heartbeat_ms = reader.value(entry, |n| whole(n, 1))?,
+        "shutdown_ms" => server.shutdown_ms = reader.value(entry, |n| whole(n, 0))?,
+        "lease_ms" => server.lease_ms = reader.value(entry, |n| whole(n, 1_000))?,
+        _ => return Err(reader.unknown(entry, "", &OPTIONS)),
+    }
+    Ok(())
 }
 
-impl Reader<'_> {
-    fn option(&self, entry: &Entry, server: &mut Server) -> Result<(), ConfigError> {
-        match entry.key.as_str() {
-            "listen" => server.listen = self.value(entry, address)?,
-            "store" => server.store = self.value(entry, store)?,
-            "tokens" => {
-                let path = |n: &Node| text(n, "the path of a file").map(Arc::from);
-                server.tokens = self.value(entry, path)?;
-            }
-            "hosts" => server.hosts = self.list(entry, host)?,
-            "origins" => server.origins = self.list(entry, origin)?,
-            "max_body_bytes" => server.max_body_bytes = self.value(entry, |n| whole(n, 1))?,
-            "max_page" => server.max_page = self.value(entry, |n| whole(n, 1))?,
-            "request_timeout_ms" => {
-                server.request_timeout_ms = self.value(entry, |n| whole(n, 1))?
-            }
-            "heartbeat_ms" => server.heartbeat_ms = self.value(entry, |n| whole(n, 1))?,
-            "shutdown_ms" => server.shutdown_ms = self.value(entry, |n| whole(n, 0))?,
-            "lease_ms" => server.lease_ms = self.value(entry, |n| whole(n, 1_000))?,
-            key => {
-                let suggestion = nearest(key, &OPTIONS).map(str::to_owned);
-                let problem = Problem::Unknown { suggestion };
-                return Err(self.fail(entry.line, &below("", key), problem));
-            }
-        }
-        Ok(())
-    }
-
-    /// `null` says nothing.
-    fn value<T>(
-        &self,
-        entry: &Entry,
-        read: impl FnOnce(&Node) -> Result<T, Problem>,
-    ) -> Result<Option<T>, ConfigError> {
-        nullable(&entry.node, read).map_err(|p| self.fail(entry.node.line, &entry.key, p))
-    }
-
-    fn list(
-        &self,
-        entry: &Entry,
-        read: impl Fn(&Node) -> Result<Arc<str>, Problem>,
-    ) -> Result<Vec<Arc<str>>, ConfigError> {
-        let Value::List(items) = &entry.node.value else {
-            let problem = wrong(&entry.node, "a list, [] for none");
-            return Err(self.fail(entry.node.line, &entry.key, problem));
-        };
-        let read = |(index, item): (usize, &Node)| {
-            read(item).map_err(|p| self.fail(item.line, &format!("{}[{index}]", entry.key), p))
-        };
-        items.iter().enumerate().map(read).collect()
-    }
-
-    fn fail(&self, line: usize, path: &str, problem: Problem) -> ConfigError {
-        let option = match path {
-            "" => SERVER.to_owned(),
-            path => format!("{SERVER}.{path}"),
-        };
-        let place = Place {
-            file: Some(self.file.clone()),
-            line: Some(line),
-            option,
-        };
-        ConfigError::Option { place, problem }
-    }
+pub(crate) fn file_of_tokens(node: &Node) -> Result<Arc<str>, Problem> {
+    text(node, "the path of a file").map(Arc::from)
 }
 
-fn address(node: &Node) -> Result<SocketAddr, Problem> {
+pub(crate) fn address(node: &Node) -> Result<SocketAddr, Problem> {
     let expected = "an address and a port such as 127.0.0.1:7437";
     let text = text(node, expected)?;
     text.trim().parse().map_err(|_| wrong(node, expected))

@@ -9,6 +9,7 @@ use hyper::body::{Body, Bytes, Frame, Incoming, SizeHint};
 use tokio::time::{Instant, Sleep};
 
 use crate::tee::{Heard, Tee};
+use crate::waiting::Held;
 
 /// What becomes known when an answer has ended.
 #[derive(Debug)]
@@ -28,6 +29,8 @@ pub(crate) enum Down {
     Own(Option<Bytes>),
     /// What was read already, then the rest of the upstream's.
     Passing(Box<Passing>),
+    /// A stream that was begun before the upstream was asked.
+    Held(Box<Held>),
 }
 
 pub(crate) struct Passing {
@@ -174,6 +177,7 @@ impl Body for Down {
                 Poll::Ready(bytes.map(|bytes| Ok(Frame::data(bytes))))
             }
             Self::Passing(passing) => passing.poll(cx),
+            Self::Held(held) => held.poll(cx),
         }
     }
 
@@ -183,6 +187,7 @@ impl Body for Down {
             Self::Passing(passing) => {
                 passing.first.is_none() && passing.rest.as_ref().is_none_or(Body::is_end_stream)
             }
+            Self::Held(_) => false,
         }
     }
 
@@ -199,6 +204,7 @@ impl Body for Down {
                     None => SizeHint::default(),
                 }
             }
+            Self::Held(_) => SizeHint::default(),
         }
     }
 }

@@ -25,7 +25,7 @@ use crate::scan::common;
 pub struct Room {
     /// Conversations that are known in memory.
     pub conversations: usize,
-    /// Bytes of the bodies that are kept to be compared with.
+    /// Bytes of the bodies that are kept to be compared with, and of what is known of them.
     pub body_bytes: usize,
 }
 
@@ -89,8 +89,12 @@ pub(crate) struct State {
     pub(crate) usage: Option<(usize, Usage)>,
     /// How the provider refused it inside of a stream.
     pub(crate) refusal: Option<Failure>,
+    /// With so many of its messages nothing could be folded, though it was due.
+    pub(crate) futile: usize,
     /// A compaction runs in the background.
     pub(crate) is_busy: bool,
+    /// One took too long and was given up: it is not begun again before a request has to wait for it.
+    pub(crate) is_given_up: bool,
     /// What stands outside the messages, as it was told to the thread.
     pub(crate) fixed: Option<Ident>,
     /// Where it is only watched: tokens that the newest request would have been spared.
@@ -130,16 +134,17 @@ impl Book {
         }
     }
 
-    /// Finds the conversation of a body, or begins one. `None`: the body is not understood.
+    /// Finds the conversation of a body, or begins one. `before`: a body that it is compared with. `None`: the body is not
+    /// understood.
     pub(crate) fn look(
         &self,
         scope: Ident,
         format: Format,
         key: &'static str,
         body: &Bytes,
+        before: Option<&List>,
     ) -> Option<Look> {
-        let before = self.like(scope, body);
-        let list = List::read(format, key, body, before.as_deref())?;
+        let list = List::read(format, key, body, before)?;
         if list.len() == 0 {
             return None;
         }
@@ -156,8 +161,8 @@ impl Book {
         (pages.lines.len(), pages.body_bytes)
     }
 
-    /// The kept body that has the most in common with this one.
-    fn like(&self, scope: Ident, body: &[u8]) -> Option<Arc<List>> {
+    /// The kept body that has the most in common with this one, and how much that is.
+    pub(crate) fn before(&self, scope: Ident, body: &[u8]) -> Option<(usize, Arc<List>)> {
         let mut tried: Vec<u64> = Vec::new();
         let mut best: Option<(usize, Arc<List>)> = None;
         for place in places(body.len()).into_iter().rev() {
@@ -182,7 +187,7 @@ impl Book {
                 break;
             }
         }
-        best.map(|(_, list)| list)
+        best
     }
 
     fn lock(&self) -> MutexGuard<'_, Pages> {
@@ -262,9 +267,9 @@ impl Pages {
         }
         state.count = count;
         let body = list.body();
-        self.body_bytes += body.len();
+        self.body_bytes += list.weight();
         if let Some(before) = state.newest.replace(list.clone()) {
-            self.body_bytes -= before.body().len();
+            self.body_bytes -= before.weight();
         }
         for place in places(body.len()) {
             self.prints
@@ -301,7 +306,7 @@ impl Pages {
             };
             let mut state = line.state();
             if let Some(list) = state.newest.take() {
-                self.body_bytes -= list.body().len();
+                self.body_bytes -= list.weight();
             }
             if nth < many {
                 for mark in &state.beginnings {
@@ -388,9 +393,14 @@ mod tests {
         format!(r#"{{"model":"m","messages":[{}]}}"#, messages.join(",")).into()
     }
 
+    fn seen(book: &Book, scope: Ident, format: Format, body: &Bytes) -> Look {
+        let before = book.before(scope, body).map(|(_, list)| list);
+        let look = book.look(scope, format, "messages", body, before.as_deref());
+        look.expect("a body")
+    }
+
     fn look(book: &Book, said: &[&str]) -> Look {
-        book.look(SCOPE, Format::OpenAi, "messages", &body(said))
-            .expect("a body")
+        seen(book, SCOPE, Format::OpenAi, &body(said))
     }
 
     #[test]
@@ -433,8 +443,7 @@ mod tests {
         let book = Book::default();
         look(&book, &["a"]);
         let other = Ident::of("somebody else");
-        let seen = book.look(other, Format::OpenAi, "messages", &body(&["a", "b"]));
-        assert!(seen.expect("a body").is_new);
+        assert!(seen(&book, other, Format::OpenAi, &body(&["a", "b"])).is_new);
     }
 
     #[test]
@@ -453,10 +462,7 @@ mod tests {
             let all: Vec<_> = (0..=marked).map(message).collect();
             Bytes::from(format!(r#"{{"messages":[{}]}}"#, all.join(",")))
         };
-        let see = |marked| {
-            let seen = book.look(SCOPE, Format::Anthropic, "messages", &body(marked));
-            seen.expect("a body")
-        };
+        let see = |marked| seen(&book, SCOPE, Format::Anthropic, &body(marked));
         let first = see(2);
         let then = see(4);
         assert_eq!((then.known, then.line.number), (3, first.line.number));

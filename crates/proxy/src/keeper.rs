@@ -1,7 +1,7 @@
 //! Conversations as threads in the store: found, kept in step, compacted. Everything that is decided here is which
 //! thread a conversation is; the rest is the engine's.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -27,7 +27,7 @@ use crate::settings::{Settings, Summaries};
 use crate::upstream::Upstream;
 
 /// What every name of a thread of ours begins with.
-const PREFIX: &str = "px-";
+pub(crate) const PREFIX: &str = "px-";
 /// Threads with the same beginning that are looked at.
 const ALIKE: u32 = 24;
 /// Tries to find a thread that the list fits.
@@ -68,6 +68,8 @@ pub(crate) struct Keeper {
     instance: String,
     desks: AtomicU64,
     triggers: Mutex<Triggers>,
+    /// Upstreams and models that refused thinking which stood behind a compaction.
+    binding: Mutex<BTreeSet<(Arc<str>, Arc<str>)>>,
 }
 
 impl Keeper {
@@ -86,6 +88,7 @@ impl Keeper {
             instance,
             desks: AtomicU64::new(0),
             triggers: Mutex::default(),
+            binding: Mutex::default(),
         }
     }
 
@@ -111,6 +114,30 @@ impl Keeper {
         }
         known.insert(key, trigger);
         trigger
+    }
+
+    /// Whether the upstream is asked to drop thinking that does not verify.
+    pub(crate) fn drops_blocks(&self, about: &About) -> bool {
+        let said = || {
+            let known = self.binding.lock().unwrap_or_else(PoisonError::into_inner);
+            known.contains(&(about.upstream.name.clone(), about.model.clone()))
+        };
+        about.call.format() == Some(Format::Anthropic)
+            && about.upstream.drop_block.unwrap_or_else(said)
+    }
+
+    /// Whether it may be asked once it refused such thinking.
+    pub(crate) fn may_drop_blocks(&self, about: &About) -> bool {
+        about.call.format() == Some(Format::Anthropic) && about.upstream.drop_block.is_none()
+    }
+
+    /// It refused it.
+    pub(crate) fn learn_to_drop(&self, about: &About) {
+        let mut known = self.binding.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.len() >= MODELS {
+            known.clear();
+        }
+        known.insert((about.upstream.name.clone(), about.model.clone()));
     }
 
     /// Brings the thread of a conversation in step with its list; makes or finds the thread where it is not known.
@@ -225,6 +252,11 @@ impl Keeper {
             profile,
             routes,
         }
+    }
+
+    /// Where they are.
+    pub(crate) fn store(&self) -> &dyn ThreadStore {
+        &*self.store
     }
 
     /// The time.

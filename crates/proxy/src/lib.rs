@@ -15,14 +15,17 @@
 mod answer;
 mod api;
 mod asked;
+mod binding;
 mod body;
 mod book;
 mod capsule;
+mod conversation;
 mod figures;
 mod guard;
 mod handle;
 mod headers;
 mod keeper;
+mod lanes;
 mod list;
 mod note;
 mod own_summary;
@@ -33,11 +36,19 @@ mod sealed;
 mod send;
 mod settings;
 mod strict;
+mod sweep;
 mod tee;
+#[cfg(feature = "tracing")]
+mod trace;
+#[cfg(not(feature = "tracing"))]
+#[path = "untraced.rs"]
+mod trace;
 mod upstream;
+mod waiting;
 mod way;
 
 pub use book::Room;
 pub use proxy::Proxy;
-pub use settings::{CapsuleKey, DEFAULT_LISTEN, Limits, Settings, SettingsError, Summaries};
+pub use settings::{CapsuleKey, DEFAULT_LISTEN, Keep, Limits, Settings, SettingsError, Summaries};
+pub use strict::{STRICT, Strict};
 pub use upstream::{NameOf, Upstream, UpstreamError};

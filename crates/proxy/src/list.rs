@@ -145,6 +145,19 @@ impl List {
         value.is_some_and(|value| value != b"null")
     }
 
+    /// Whether a member is true.
+    pub(crate) fn is_true(&self, key: &str) -> bool {
+        self.layout.get(&self.body, key) == Some(b"true")
+    }
+
+    /// Roughly the bytes that it holds in memory.
+    pub(crate) fn weight(&self) -> usize {
+        const MESSAGE: usize = size_of::<(Ident, u64, Option<ReplyId>, (u32, u32))>();
+        // A view has parts, of which most have one.
+        const VIEW: usize = size_of::<MessageView>() + 128;
+        self.body.len() + self.len() * MESSAGE + self.views.len() * VIEW + size_of::<Self>()
+    }
+
     /// The JSON of a message.
     pub(crate) fn json(&self, at: usize) -> &[u8] {
         let element = self.layout.elements.get(at);

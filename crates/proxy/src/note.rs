@@ -105,7 +105,10 @@ pub(crate) struct Line<'a> {
     pub(crate) down: u64,
     /// Until the answer began, and until it ended.
     pub(crate) ms: (u64, u64),
+    /// Input tokens, and those of them that came from the provider's cache.
     pub(crate) usage: Option<(u64, u64)>,
+    /// What the saved tokens would have cost, in micro-dollars; 0 where the price is not known.
+    pub(crate) micros: u64,
     /// The answer broke off, or the client left.
     pub(crate) is_cut: bool,
 }
@@ -129,6 +132,10 @@ impl fmt::Display for Line<'_> {
         }
         if self.note.saved > 0 {
             write!(f, " saved_tokens={}", self.note.saved)?;
+        }
+        if self.micros > 0 {
+            let (dollars, rest) = (self.micros / 1_000_000, self.micros % 1_000_000);
+            write!(f, " saved_dollars={dollars}.{rest:06}")?;
         }
         if let Some(thread) = &self.note.thread {
             write!(f, " thread={thread}")?;

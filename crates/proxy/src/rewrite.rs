@@ -8,7 +8,6 @@ use conspectus::core::projection::{Piece, Projection};
 use conspectus::wire::valid;
 
 use crate::list::{List, open};
-use crate::strict::in_turns;
 
 /// Why a body goes up as it came.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -27,13 +26,11 @@ pub(crate) enum RewriteError {
     NotSmaller,
 }
 
-/// The body for a projection of the first `messages` of its messages; what came behind them stays. `is_strict`: chat
-/// messages take turns.
+/// The body for a projection of the first `messages` of its messages; what came behind them stays.
 pub(crate) fn rewritten(
     list: &List,
     projection: &Projection,
     messages: usize,
-    is_strict: bool,
 ) -> Result<Vec<u8>, RewriteError> {
     let count = list.len();
     let document = open(list.body().to_vec(), list.format()).ok_or(RewriteError::Unread)?;
@@ -58,15 +55,9 @@ pub(crate) fn rewritten(
             && memchr::memmem::find(list.body(), b"\"cache_control\"").is_some(),
         ..RenderContext::default()
     };
-    let mut written = document
+    let written = document
         .render(&[(0, &projection)], &context)
         .map_err(|why| RewriteError::Unwritten(why.to_string()))?;
-    if is_strict
-        && list.format() == Format::OpenAi
-        && let Some(in_turns) = in_turns(&written)
-    {
-        written = in_turns;
-    }
     if written.len() >= list.body().len() {
         return Err(RewriteError::NotSmaller);
     }

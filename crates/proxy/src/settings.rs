@@ -41,7 +41,33 @@ pub struct Settings {
     pub room: Room,
     /// Seals the capsules that are given to clients; it should be the same after a restart.
     pub capsule_key: CapsuleKey,
+    /// The proxy through which upstreams behind TLS are reached, as `HTTPS_PROXY` names it; empty: none.
+    pub https_proxy: String,
+    /// Names that are reached without it, as `NO_PROXY` lists them.
+    pub no_proxy: String,
+    /// How long threads of conversations are kept.
+    pub keep: Keep,
     pub(crate) upstreams: Upstreams,
+}
+
+/// How long threads of conversations are kept that nobody goes on with. Threads of others in the same store are not
+/// touched.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Keep {
+    /// Since they were written last; zero: as long as there are not too many.
+    pub time: Duration,
+    /// Of one tenant; the ones written longest ago go first. 0: any number.
+    pub threads: u64,
+}
+
+impl Default for Keep {
+    fn default() -> Self {
+        Self {
+            time: Duration::from_secs(30 * 24 * 60 * 60),
+            threads: 10_000,
+        }
+    }
 }
 
 /// Who writes summaries.
@@ -75,8 +101,13 @@ pub struct Limits {
     pub upstream_idle: Duration,
     /// A request waits so long for a compaction that it cannot do without; then it goes on as it came.
     pub wait: Duration,
+    /// A compaction, and so the client's key in memory, is given up after this, also in the background.
+    pub background: Duration,
     /// Connections at a time.
     pub connections: usize,
+    /// A client that asked for a stream and waits so long for a compaction gets the beginning of its stream, and signs of
+    /// life as often; zero: never.
+    pub keep_alive: Duration,
 }
 
 impl Default for Limits {
@@ -88,7 +119,9 @@ impl Default for Limits {
             connect: Duration::from_secs(5),
             upstream_idle: Duration::from_secs(900),
             wait: Duration::from_secs(120),
+            background: Duration::from_secs(600),
             connections: 1024,
+            keep_alive: Duration::from_secs(15),
         }
     }
 }
@@ -158,6 +191,9 @@ impl Settings {
             limits: Limits::default(),
             room: Room::default(),
             capsule_key: CapsuleKey::random(),
+            https_proxy: String::new(),
+            no_proxy: String::new(),
+            keep: Keep::default(),
             upstreams: Upstreams::new(upstreams)?,
         })
     }
@@ -165,9 +201,9 @@ impl Settings {
     /// # Errors
     /// Where others could reach it and nobody is asked for a token.
     pub(crate) fn check(&self) -> Result<(), SettingsError> {
-        match self.tokens.is_empty() && !self.listen.ip().is_loopback() {
-            true => Err(SettingsError::Open(self.listen)),
-            false => Ok(()),
+        match self.tokens.may_listen(self.listen) {
+            true => Ok(()),
+            false => Err(SettingsError::Open(self.listen)),
         }
     }
 }

@@ -8,14 +8,18 @@ use std::sync::Arc;
 use hyper::http::uri::{Authority, Scheme};
 use hyper::{Uri, http};
 
+use crate::strict::Strict;
+
 /// Where a provider is.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
     /// Its name: the first segment of paths that mean it, such as `/openai/v1/responses`.
     pub name: Arc<str>,
-    /// Its servers fill chat templates, which want users and assistants to take turns and one system message in front.
-    /// What is rewritten for it does.
-    pub strict: bool,
+    /// What its servers insist on beyond the API of chat completions.
+    pub strict: Strict,
+    /// Whether rewritten requests ask it to drop thinking that does not verify. `None`: for models that refused such
+    /// thinking before.
+    pub drop_block: Option<bool>,
     scheme: Scheme,
     authority: Authority,
     /// Without an end slash.
@@ -55,10 +59,17 @@ impl Upstream {
     /// # Errors
     /// When it names no server.
     pub fn parse(text: &str) -> Result<Self, UpstreamError> {
-        let (name, url) = match text.split_once('=') {
-            Some((name, url)) if !name.contains([':', '/']) => (name.trim(), url.trim()),
-            _ => ("default", text.trim()),
-        };
+        match text.split_once('=') {
+            Some((name, url)) if !name.contains([':', '/']) => Self::new(name.trim(), url.trim()),
+            _ => Self::new("default", text.trim()),
+        }
+    }
+
+    /// An upstream of this name.
+    ///
+    /// # Errors
+    /// When it names no server.
+    pub fn new(name: &str, url: &str) -> Result<Self, UpstreamError> {
         let is_fine = |b: u8| b.is_ascii_alphanumeric() || b == b'-' || b == b'_';
         if name.is_empty() || name == "v1" || !name.bytes().all(is_fine) {
             return Err(UpstreamError::Name);
@@ -82,7 +93,8 @@ impl Upstream {
         });
         Ok(Self {
             name: name.into(),
-            strict: false,
+            strict: Strict::default(),
+            drop_block: None,
             scheme,
             authority,
             base,

@@ -24,9 +24,12 @@ use crate::keeper::About;
 use crate::list::List;
 use crate::note::{Done, Note};
 use crate::own_summary::is_own_summary;
-use crate::rewrite::rewritten;
+use crate::rewrite::{keeps_rules, rewritten};
 use crate::sealed::answer;
 use crate::upstream::Upstream;
+
+/// A body with more that is new than this is read where requests are not held up by it.
+const MOMENT: usize = 128 << 10;
 
 /// Who asks for what.
 pub(crate) struct Ask {
@@ -63,6 +66,11 @@ impl Seen {
             ..Note::of(Done::Passed)
         })
     }
+
+    /// Whether the client asked for a stream.
+    pub(crate) fn is_stream(&self) -> bool {
+        matches!(self, Self::Known(look, _) if look.list.is_true("stream"))
+    }
 }
 
 /// What a conversation is told apart by, beside what is said in it.
@@ -84,21 +92,35 @@ pub(crate) fn scope(
 }
 
 /// Looks at a body.
-pub(crate) fn look(app: &App, ask: Ask, body: &Bytes) -> Seen {
+pub(crate) async fn look(app: &Arc<App>, ask: &Ask, body: &Bytes) -> Seen {
     let Some(format) = ask.call.format() else {
         return Seen::unseen("not a conversation");
     };
     let mut hash = IdentHasher::new();
     hash.field(ask.tenant.as_bytes());
     hash.field(&ask.scope.0);
-    let scope = hash.finish();
-    let found = catch_unwind(AssertUnwindSafe(|| {
-        app.book.look(scope, format, ask.call.list(), body)
-    }));
+    let (scope, key) = (hash.finish(), ask.call.list());
+    let before = catch_unwind(AssertUnwindSafe(|| app.book.before(scope, body)));
+    let before = before.ok().flatten();
+    let is_long = body.len() - before.as_ref().map_or(0, |(both, _)| *both) > MOMENT;
+    let before = before.map(|(_, list)| list);
+    let found = match is_long {
+        true => {
+            let (app, body) = (app.clone(), body.clone());
+            let work = app.work.clone();
+            let read = work
+                .spawn(async move { app.book.look(scope, format, key, &body, before.as_deref()) });
+            read.await.ok()
+        }
+        false => catch_unwind(AssertUnwindSafe(|| {
+            app.book.look(scope, format, key, body, before.as_deref())
+        }))
+        .ok(),
+    };
     let look = match found {
-        Ok(Some(look)) => look,
-        Ok(None) => return Seen::unseen("the body is not understood"),
-        Err(_) => return Seen::Unseen(Note::failed("a fault while the body was read")),
+        Some(Some(look)) => look,
+        Some(None) => return Seen::unseen("the body is not understood"),
+        None => return Seen::Unseen(Note::failed("a fault while the body was read")),
     };
     // The server has the history, or keeps it: what is here is a piece of it.
     let held = ["previous_response_id", "conversation", "thread"];
@@ -110,10 +132,10 @@ pub(crate) fn look(app: &App, ask: Ask, body: &Bytes) -> Seen {
     };
     let about = About {
         model: model.into(),
-        tenant: ask.tenant,
+        tenant: ask.tenant.clone(),
         call: ask.call,
-        upstream: ask.upstream,
-        head: ask.head,
+        upstream: ask.upstream.clone(),
+        head: ask.head.clone(),
     };
     Seen::Known(look, about)
 }
@@ -166,7 +188,13 @@ fn needs_care(app: &App, look: &Look, about: &About) -> bool {
         return false;
     }
     let state = look.line.state();
-    if state.is_changed || state.is_busy || state.refusal.is_some() {
+    let is_refused = state.refusal.is_some();
+    // It was tried with these messages, and nothing could be folded.
+    let is_all_known = look.known == look.list.len();
+    if !is_refused && is_all_known && look.list.len() <= state.futile {
+        return false;
+    }
+    if state.is_changed || state.is_busy || is_refused {
         return true;
     }
     let trigger = state.trigger;
@@ -183,23 +211,23 @@ fn needs_care(app: &App, look: &Look, about: &About) -> bool {
 async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, Note, bool) {
     let (line, list) = (look.line.clone(), look.list.clone());
     let (task_app, about) = (app.clone(), about.clone());
-    let work = tokio::spawn(async move {
+    let work = app.work.spawn(async move {
         let app = task_app;
         let (key, mut step) = match app.keeper.in_step(&line, &list, &about).await {
             Ok(found) => found,
             Err(why) => return (None, Note::failed(why), false),
         };
         let mut done = Done::Applied;
+        let count = list.len();
         let refusal = line.state().refusal.take();
         let may_compact = about.call.is_turn() && !is_own_summary(&list);
         if may_compact && (step.is_due || refusal.is_some()) {
             let before = step.record;
-            let compacted = app
-                .keeper
-                .compact(&key, &about, refusal, moment(&list))
-                .await;
-            if let Err(why) = compacted {
-                return (None, Note::failed(why), true);
+            let compacting = app.keeper.compact(&key, &about, refusal, moment(&list));
+            match in_time(&app, compacting).await {
+                Some(Ok(_)) => {}
+                Some(Err(why)) => return (None, Note::failed(why), true),
+                None => return (None, Note::failed("the compaction takes too long"), true),
             }
             step = match app.keeper.in_step(&line, &list, &about).await {
                 Ok((_, step)) => step,
@@ -207,11 +235,16 @@ async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, 
             };
             if step.record != before {
                 done = Done::Compacted;
+                line.state().is_given_up = false;
+            } else if step.projection.is_untouched() {
+                // Nothing of it can be folded: what was before it is no news either.
+                let mut state = line.state();
+                state.futile = state.futile.max(count);
             }
         } else if may_compact && step.is_soft && app.keeper.asks_models() {
             background(&app, &line, &key, &about);
         }
-        let (body, note) = projected(&about, &list, &key, &step, done);
+        let (body, note) = projected(&list, &key, &step, done);
         (body, note, true)
     });
     match tokio::time::timeout(app.settings.limits.wait, work).await {
@@ -222,13 +255,7 @@ async fn careful(app: &Arc<App>, look: &Look, about: &About) -> (Option<Bytes>, 
 }
 
 /// The body as the thread shows it.
-fn projected(
-    about: &About,
-    list: &List,
-    key: &ThreadKey,
-    step: &InStep,
-    done: Done,
-) -> (Option<Bytes>, Note) {
+fn projected(list: &List, key: &ThreadKey, step: &InStep, done: Done) -> (Option<Bytes>, Note) {
     let note = |done| Note {
         thread: Some(key.thread.clone()),
         ..Note::of(done)
@@ -239,7 +266,7 @@ fn projected(
         return (None, note(Done::Untouched));
     }
     let messages = usize::try_from(step.messages).unwrap_or(usize::MAX);
-    match rewritten(list, &step.projection, messages, about.upstream.strict) {
+    match rewritten(list, &step.projection, messages) {
         Ok(body) => {
             let saved = spared(list, step);
             let note = Note {
@@ -261,6 +288,25 @@ fn projected(
     }
 }
 
+/// The body as the servers of its upstream take it; `None`: they take what it is. `is_ours`: it was rewritten, and breaks no
+/// rule that the client's kept.
+pub(crate) fn in_strict_form(
+    about: &About,
+    look: &Look,
+    body: &Bytes,
+    is_ours: bool,
+) -> Option<Bytes> {
+    let strict = about.upstream.strict;
+    if strict.is_none() || about.call != Call::Chat {
+        return None;
+    }
+    // What came may have been compressed.
+    let plain = if is_ours { body } else { look.list.body() };
+    let right = catch_unwind(|| strict.right(plain)).ok()??;
+    keeps_rules(look.list.format(), plain, &right).ok()?;
+    Some(right.into())
+}
+
 /// The upstream said that the request is too large: compacts, and gives the body to send once more.
 pub(crate) async fn recover(
     app: &Arc<App>,
@@ -270,19 +316,19 @@ pub(crate) async fn recover(
 ) -> Option<(Bytes, Note)> {
     let (line, list) = (look.line.clone(), look.list.clone());
     let (task_app, about) = (app.clone(), about.clone());
-    let work = tokio::spawn(async move {
+    let work = app.work.spawn(async move {
         let app = task_app;
         let (key, step) = app.keeper.in_step(&line, &list, &about).await.ok()?;
         let before = step.record;
         let compacting = app
             .keeper
             .compact(&key, &about, Some(failure), Moment::Overflow);
-        compacting.await.ok()?;
+        in_time(&app, compacting).await?.ok()?;
         let (key, step) = app.keeper.in_step(&line, &list, &about).await.ok()?;
         if step.record == before {
             return None;
         }
-        let (body, note) = projected(&about, &list, &key, &step, Done::Recovered);
+        let (body, note) = projected(&list, &key, &step, Done::Recovered);
         Some((body?, note))
     });
     let done = tokio::time::timeout(app.settings.limits.wait, work).await;
@@ -330,7 +376,8 @@ pub(crate) fn after(
         return;
     };
     let app = app.clone();
-    tokio::spawn(async move {
+    let work = app.work.clone();
+    work.spawn(async move {
         let _place = place;
         let (line, list) = (&look.line, &look.list);
         let Ok((key, step)) = app.keeper.in_step(line, list, &about).await else {
@@ -349,7 +396,8 @@ async fn observe(app: &App, look: &Look, about: &About, key: &ThreadKey, step: I
     let mut step = step;
     if step.is_due && !is_own_summary(&look.list) {
         let moment = moment(&look.list);
-        if app.keeper.compact(key, about, None, moment).await.is_err() {
+        let compacting = app.keeper.compact(key, about, None, moment);
+        if !matches!(in_time(app, compacting).await, Some(Ok(_))) {
             return;
         }
         match app.keeper.in_step(&look.line, &look.list, about).await {
@@ -366,24 +414,35 @@ async fn observe(app: &App, look: &Look, about: &About, key: &ThreadKey, step: I
 
 /// A summary is made while the conversation goes on; requests that come meanwhile go as they are.
 fn background(app: &Arc<App>, line: &Arc<crate::book::Line>, key: &ThreadKey, about: &About) {
-    if std::mem::replace(&mut line.state().is_busy, true) {
-        return;
+    {
+        let mut state = line.state();
+        if state.is_given_up || std::mem::replace(&mut state.is_busy, true) {
+            return;
+        }
     }
     let (app, line, key, about) = (app.clone(), line.clone(), key.clone(), about.clone());
-    tokio::spawn(async move {
+    let work = app.work.clone();
+    work.spawn(async move {
         let work = {
             let app = app.clone();
             tokio::spawn(async move {
-                app.keeper
-                    .compact(&key, &about, None, Moment::Background)
-                    .await
+                let compacting = app.keeper.compact(&key, &about, None, Moment::Background);
+                in_time(&app, compacting).await
             })
         };
         let done = work.await;
         let mut state = line.state();
         state.is_busy = false;
-        state.is_changed |= matches!(&done, Ok(Ok(compacted)) if compacted.is_change());
+        state.is_given_up = matches!(&done, Ok(None));
+        state.is_changed |= matches!(&done, Ok(Some(Ok(compacted))) if compacted.is_change());
     });
+}
+
+/// A compaction, for as long as one may take, whoever waits for it: what is given up leaves the thread as it was, and
+/// nothing holds the client's key any more.
+async fn in_time<T>(app: &App, compacting: impl Future<Output = T>) -> Option<T> {
+    let limit = app.settings.limits.background;
+    tokio::time::timeout(limit, compacting).await.ok()
 }
 
 /// When it happens in the conversation.
@@ -414,7 +473,9 @@ pub(crate) async fn sealed(app: &Arc<App>, ask: &Ask, body: Bytes) -> Option<Res
         head: ask.head.clone(),
     };
     let task_app = app.clone();
-    let work = tokio::spawn(async move { answer(&task_app, &about, &body).await });
+    let work = app
+        .work
+        .spawn(async move { in_time(&task_app, answer(&task_app, &about, &body)).await? });
     let done = tokio::time::timeout(app.settings.limits.wait, work).await;
     done.ok()?.ok()?
 }

@@ -10,7 +10,7 @@ use axum::response::{IntoResponse, Response};
 use crate::app::App;
 use crate::origin::Asked;
 use crate::problem::Problem;
-use crate::tokens::Tokens;
+use crate::tokens::{Role, Tokens};
 
 /// The tenant that everybody is without tokens.
 pub const ALONE: &str = "default";
@@ -18,6 +18,17 @@ pub const ALONE: &str = "default";
 /// Whose threads a request is about.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Tenant(pub(crate) Arc<str>);
+
+/// Stands before what changes something: refuses tokens that only read.
+pub(crate) async fn writers(request: Request, next: Next) -> Response {
+    let only_looks = matches!(*request.method(), Method::GET | Method::HEAD);
+    let role = request.extensions().get::<Role>().copied();
+    if role == Some(Role::Read) && !only_looks {
+        let detail = "this token only reads; take one that may change things";
+        return Problem::new(StatusCode::FORBIDDEN, "read_only", detail).into_response();
+    }
+    next.run(request).await
+}
 
 /// Refuses names and pages that are not this server's, and tells pages that are allowed so.
 pub(crate) async fn names(State(app): State<Arc<App>>, request: Request, next: Next) -> Response {
@@ -77,8 +88,9 @@ pub(crate) async fn tenants(
     next: Next,
 ) -> Response {
     match tenant(&app.settings.tokens, request.headers()) {
-        Ok(tenant) => {
+        Ok((tenant, role)) => {
             request.extensions_mut().insert(tenant.clone());
+            request.extensions_mut().insert(role);
             let mut response = next.run(request).await;
             response.extensions_mut().insert(tenant);
             response
@@ -95,9 +107,9 @@ fn host(headers: &HeaderMap) -> Option<&str> {
 }
 
 /// `Authorization: Bearer …`, or `X-Api-Key` as LangGraph's SDKs send it.
-fn tenant(tokens: &Tokens, headers: &HeaderMap) -> Result<Tenant, Problem> {
+fn tenant(tokens: &Tokens, headers: &HeaderMap) -> Result<(Tenant, Role), Problem> {
     if tokens.is_empty() {
-        return Ok(Tenant(ALONE.into()));
+        return Ok((Tenant(ALONE.into()), Role::Write));
     }
     let text = |value: &HeaderValue| value.to_str().ok().map(str::to_owned);
     let bearer = headers.get(header::AUTHORIZATION).and_then(text);
@@ -112,8 +124,8 @@ fn tenant(tokens: &Tokens, headers: &HeaderMap) -> Result<Tenant, Problem> {
         let detail = "a token is needed: Authorization: Bearer TOKEN, or X-Api-Key: TOKEN";
         return Err(refused(detail));
     };
-    let tenant = tokens.tenant(&token);
-    tenant
-        .map(Tenant)
+    let holder = tokens.holder(&token);
+    holder
+        .map(|holder| (Tenant(holder.tenant), holder.role))
         .ok_or_else(|| refused("this token is not known here"))
 }

@@ -5,11 +5,11 @@ use std::sync::Arc;
 use axum::Router;
 use axum::extract::{Request, State};
 use axum::http::StatusCode;
-use axum::middleware::{Next, from_fn_with_state};
+use axum::middleware::{Next, from_fn, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 
 use crate::app::App;
-use crate::guard::{names, tenants};
+use crate::guard::{names, tenants, writers};
 use crate::problem::Problem;
 use crate::read::within;
 use crate::record::record;
@@ -34,6 +34,10 @@ pub(crate) fn router(app: &Arc<App>) -> Router {
         let in_time = from_fn_with_state(app.clone(), in_time);
         // Pages ask with OPTIONS before they ask, so what stands before a route stands before its other methods too.
         let methods = route.methods.fallback(no_method);
+        let methods = match route.reads {
+            true => methods,
+            false => methods.layer(from_fn(writers)),
+        };
         // The last one is the outermost.
         let methods = match route.whose {
             For::Anybody => methods.layer(in_time),

@@ -62,7 +62,7 @@ impl Settings {
     /// Where others could reach the server and nobody is asked for a token.
     pub fn new(section: &Section, tokens: Tokens) -> Result<Self, SettingsError> {
         let listen = section.listen.unwrap_or(DEFAULT_LISTEN);
-        if tokens.is_empty() && !listen.ip().is_loopback() {
+        if !tokens.may_listen(listen) {
             return Err(SettingsError::Open(listen));
         }
         let ms = |said: Option<u64>, default| Duration::from_millis(said.unwrap_or(default));

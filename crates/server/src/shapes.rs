@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use conspectus::store::Mark;
 use conspectus::threads::{
-    CheckpointId, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, Values,
+    CheckpointId, Gauge, Metadata, Origin, ThreadInfo, ThreadState, ThreadStatus, Values,
 };
 use conspectus::wire::iso_time;
 use serde::Serialize;
@@ -39,6 +39,9 @@ pub(crate) struct Thread {
     record_count: u64,
     checkpoint_id: Option<CheckpointId>,
     compaction_in_progress: Option<Mark>,
+    /// Where it was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    window: Option<Gauge>,
 }
 
 /// `{}`
@@ -116,6 +119,14 @@ impl Thread {
             record_count: info.records,
             checkpoint_id: info.checkpoint_id,
             compaction_in_progress: info.compaction_in_progress,
+            window: None,
+        }
+    }
+
+    pub(crate) fn with_window(self, gauge: Gauge) -> Self {
+        Self {
+            window: Some(gauge),
+            ..self
         }
     }
 }

@@ -3,19 +3,41 @@
 //! A file holds digests, never tokens, so whoever reads it can ask for nothing. A line is
 //!
 //! ```text
-//! sha256:<64 hex digits> <tenant>   # a comment
+//! sha256:<64 hex digits> <tenant>        # a comment
+//! sha256:<64 hex digits> <tenant> read   # looks, and changes nothing
 //! ```
 //!
 //! Digests of long random tokens need no salt and no slow hash: there is nothing to guess.
 
 use std::fmt;
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use sha2::{Digest as _, Sha256};
 
-/// The digests of tokens, with their tenants.
+/// The digests of tokens, with whose they are.
 #[derive(Clone, Default)]
-pub struct Tokens(Vec<(Hash, Arc<str>)>);
+pub struct Tokens(Vec<(Hash, Holder)>);
+
+/// Whose a token is, and what may be done with it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Holder {
+    /// Whose threads.
+    pub tenant: Arc<str>,
+    /// What may be done with them.
+    pub role: Role,
+}
+
+/// What may be done with a token.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Role {
+    /// Everything.
+    #[default]
+    Write,
+    /// Looking.
+    Read,
+}
 
 type Hash = [u8; 32];
 
@@ -24,8 +46,8 @@ type Hash = [u8; 32];
 pub enum TokensError {
     /// A line is no digest and tenant.
     #[error(
-        "line {0}: expected sha256:<64 hex digits> and a tenant of letters, digits, - and _; docs/service.md says how \
-         to make one"
+        "line {0}: expected sha256:<64 hex digits>, a tenant of letters, digits, - and _, and perhaps read; \
+         docs/service.md says how to make one"
     )]
     Line(usize),
     /// One token cannot belong to two tenants.
@@ -42,7 +64,7 @@ impl Tokens {
     /// # Errors
     /// The first line that is wrong, or that there is none.
     pub fn parse(text: &str) -> Result<Self, TokensError> {
-        let mut all: Vec<(Hash, Arc<str>)> = Vec::new();
+        let mut all: Vec<(Hash, Holder)> = Vec::new();
         for (number, line) in (1..).zip(text.lines()) {
             let line = line.split('#').next().unwrap_or_default().trim();
             if line.is_empty() {
@@ -54,14 +76,21 @@ impl Tokens {
                 .strip_prefix("sha256:")
                 .and_then(unhex)
                 .ok_or(wrong)?;
-            let tenant = tenant.trim();
+            let mut words = tenant.split_whitespace();
+            let tenant = words.next().unwrap_or_default();
+            let role = match (words.next(), words.next()) {
+                (None | Some("write"), None) => Role::Write,
+                (Some("read"), None) => Role::Read,
+                _ => return Err(wrong),
+            };
             if !is_name(tenant) {
                 return Err(wrong);
             }
             if all.iter().any(|(known, _)| *known == digest) {
                 return Err(TokensError::Twice(number));
             }
-            all.push((digest, tenant.into()));
+            let tenant = tenant.into();
+            all.push((digest, Holder { tenant, role }));
         }
         match all.is_empty() {
             true => Err(TokensError::Empty),
@@ -74,13 +103,29 @@ impl Tokens {
         self.0.is_empty()
     }
 
-    /// Whose token this is. Takes the same time whichever it is, and if it is none.
+    /// Whether a service may listen there: without tokens only this machine may ask.
+    pub fn may_listen(&self, listen: SocketAddr) -> bool {
+        !self.is_empty() || listen.ip().is_loopback()
+    }
+
+    /// The tenants that there are tokens for.
+    pub fn tenants(&self) -> impl Iterator<Item = Arc<str>> {
+        self.0.iter().map(|(_, holder)| holder.tenant.clone())
+    }
+
+    /// Whose token this is, if everything may be done with it.
     pub fn tenant(&self, token: &str) -> Option<Arc<str>> {
+        let holder = self.holder(token)?;
+        (holder.role == Role::Write).then_some(holder.tenant)
+    }
+
+    /// Whose token this is. Takes the same time whichever it is, and if it is none.
+    pub fn holder(&self, token: &str) -> Option<Holder> {
         let digest: Hash = Sha256::digest(token.as_bytes()).into();
         let mut found = None;
-        for (known, tenant) in &self.0 {
+        for (known, holder) in &self.0 {
             if is_same(known, &digest) {
-                found = Some(tenant);
+                found = Some(holder);
             }
         }
         found.cloned()
@@ -137,6 +182,16 @@ mod tests {
     }
 
     #[test]
+    fn a_token_that_only_reads_is_no_tenants_to_whoever_writes() {
+        let tokens = Tokens::parse(&format!("{ABC} a read  # Ann\n{EMPTY} b write"));
+        let tokens = tokens.expect("a file of tokens");
+        let holder = tokens.holder("abc").expect("it is known");
+        assert_eq!((&*holder.tenant, holder.role), ("a", Role::Read));
+        assert_eq!(tokens.tenant("abc"), None);
+        assert_eq!(tokens.tenant("").as_deref(), Some("b"));
+    }
+
+    #[test]
     fn what_is_wrong_is_told_by_line() {
         #[track_caller]
         fn check(text: &str, expect: TokensError) {
@@ -147,6 +202,7 @@ mod tests {
         check("abc a", TokensError::Line(1));
         check(ABC, TokensError::Line(1));
         check(&format!("{ABC} two words"), TokensError::Line(1));
+        check(&format!("{ABC} a read write"), TokensError::Line(1));
         check(&format!("{ABC} a\n{ABC} b"), TokensError::Twice(2));
         check(&format!("\n{} a", &ABC[..70]), TokensError::Line(2));
         check(&format!("{}é a", &ABC[..69]), TokensError::Line(1));

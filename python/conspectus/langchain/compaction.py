@@ -38,8 +38,12 @@ from langgraph.config import get_config
 from langgraph.types import Command
 from typing_extensions import NotRequired
 
-from conspectus.engine import Conversation, ModelCall, Policy, Reply, Report, _now, _route
+from conspectus._driver import now
+from conspectus.conversation import Conversation
 from conspectus.langchain.views import views
+from conspectus.model import ModelCall, Reply, route
+from conspectus.policy import Policy
+from conspectus.report import Report
 
 if TYPE_CHECKING:
     from langchain_core.runnables import RunnableConfig
@@ -115,14 +119,14 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         """Compacts where a trigger is reached, and sends the projection."""
         opened, routes = self._opened(request)
         conversation = opened.conversation
-        decision = json.loads(conversation.native.before_call(_now(), routes))
+        decision = json.loads(conversation.native.before_call(now(), routes))
         if decision["kind"] == "start":
             self._ended(self._run(opened, request))
-        conversation.native.sent(_now())
+        conversation.native.sent(now())
         try:
             response = handler(self._shown(request, conversation))
         except ContextOverflowError:
-            decision = json.loads(conversation.native.overflowed(_now(), None, routes))
+            decision = json.loads(conversation.native.overflowed(now(), None, routes))
             if decision["kind"] != "start" or not self._run(opened, request).is_change:
                 raise
             response = handler(self._shown(request, conversation))
@@ -136,21 +140,21 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         """The same; from the soft trigger on in the background."""
         opened, routes = self._opened(request)
         conversation = opened.conversation
-        decision = json.loads(conversation.native.before_call(_now(), routes))
+        decision = json.loads(conversation.native.before_call(now(), routes))
         if decision["kind"] == "wait" and opened.task is not None:
             await asyncio.wait([opened.task])
-            decision = json.loads(conversation.native.before_call(_now(), routes))
+            decision = json.loads(conversation.native.before_call(now(), routes))
         if decision["kind"] == "start":
             opened.task = asyncio.ensure_future(self._arun(opened, request))
             if not decision["background"]:
                 self._ended(await opened.task)
-        conversation.native.sent(_now())
+        conversation.native.sent(now())
         try:
             response = await handler(self._shown(request, conversation))
         except ContextOverflowError:
             if opened.task is not None and not opened.task.done():
                 await asyncio.wait([opened.task])
-            decision = json.loads(conversation.native.overflowed(_now(), None, routes))
+            decision = json.loads(conversation.native.overflowed(now(), None, routes))
             if decision["kind"] != "start" or not (await self._arun(opened, request)).is_change:
                 raise
             response = await handler(self._shown(request, conversation))
@@ -220,7 +224,7 @@ class CompactionMiddleware(AgentMiddleware[CompactionState, Any, Any]):
         name = _name(request.model)
         writer = self.model or request.model
         most, written = _limits(writer)
-        routes = _route(_name(writer), most or _UNKNOWN_WINDOW, written or 8_000)
+        routes = route(_name(writer), most or _UNKNOWN_WINDOW, written or 8_000)
         if isinstance(self.policy, Policy):
             return self.policy, routes
         key = (name, window, output)

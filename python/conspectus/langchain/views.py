@@ -16,6 +16,7 @@ from langchain_core.messages import AIMessage, BaseMessage, ToolMessage
 from langchain_core.messages.utils import count_tokens_approximately
 
 from conspectus._native import Message
+from conspectus._plain import plain
 
 __all__ = ["messages_json", "view", "views"]
 
@@ -137,7 +138,7 @@ def _fields(message: BaseMessage) -> tuple[str, bool]:
     try:
         text = json.dumps(fields, allow_nan=False)
     except (TypeError, ValueError):
-        return json.dumps(_plain(fields)), False
+        return json.dumps(plain(fields)), False
     # Python counts both halves of a pair that was put together from two strings.
     return text, is_exact and not ("\\ud" in text and _has_surrogates(message))
 
@@ -148,19 +149,6 @@ def _has_surrogates(message: BaseMessage) -> bool:
     except UnicodeEncodeError:
         return True
     return False
-
-
-def _plain(value: Any) -> Any:
-    """The value with what JSON does not know as Python prints it."""
-    if isinstance(value, dict):
-        return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, (list, tuple, set, frozenset)):
-        return [_plain(inner) for inner in value]
-    if value is None or isinstance(value, (str, bool, int)):
-        return value
-    if isinstance(value, float) and value == value and abs(value) != float("inf"):
-        return value
-    return repr(value)
 
 
 def messages_json(messages: Sequence[BaseMessage]) -> str:

@@ -1,120 +1,117 @@
-//! `conspectus proxy`: flags and the configuration become a running proxy.
+//! `conspectus proxy`: flags over the section `proxy:` of the configuration become a running proxy; and the proxy beside
+//! `conspectus serve`.
 
 mod key;
+mod settings;
 
-use std::io::Write as _;
-use std::path::Path;
 use std::sync::Arc;
 
 use conspectus::Clock;
+use conspectus::store::ThreadStore;
 use conspectus_config::Config;
 use conspectus_providers::TokioClock;
-use conspectus_proxy::{Proxy, Settings, Summaries, Upstream};
-use conspectus_server::{Log, Tokens};
+use conspectus_proxy::{Proxy, Settings};
+use conspectus_server::Log;
 
 use crate::Done;
 use crate::args::ProxyArgs;
-use crate::fail::{Exit, Fail, io_words};
-use crate::job::{load, named_file};
-use crate::models;
-use crate::serving::signals;
-use crate::threads::store::address;
+use crate::fail::{Exit, Fail};
+use crate::serving::otel::Exporting;
+use crate::serving::{completed, log, on_runtime, resolved, signals};
+use crate::threads::store::{Address, address};
 use crate::ui;
 
 /// Runs until it is told to stop.
 pub(crate) fn run(args: &ProxyArgs) -> Done {
-    let path = args.config.clone().or_else(named_file);
-    let config = models::completed(load(path.as_deref())?);
-    let model = models::run_model(&config, None).map_err(|why| Fail::new(Exit::Config, why))?;
-    config
-        .resolve(&model)
-        .map_err(|why| Fail::new(Exit::Config, why))?;
-    let settings = settings(&config, args)?;
-    // A fault ends no request: it goes on as it came. Where it is is told, not what it says.
-    std::panic::set_hook(Box::new(|info| {
-        if let Some(at) = info.location() {
-            line(&format!("fault at {at}; please report it"));
-        }
-    }));
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let runtime = runtime.map_err(|why| Fail::about(Exit::Usage, "proxy", &io_words(&why)))?;
-    runtime.block_on(serve(&config, args, settings))
+    let config = completed(&args.at)?;
+    resolved(&config)?;
+    let settings = settings::of_flags(&config, args)?;
+    on_runtime("proxy", serve(&config, args, settings))
 }
 
-fn settings(config: &Config, args: &ProxyArgs) -> Result<Settings, Fail> {
-    let parse = |text: &String| {
-        let upstream = Upstream::parse(text);
-        upstream.map_err(|why| Fail::about(Exit::Usage, "--upstream", &why.to_string()))
-    };
-    let mut upstreams = args
-        .upstream
-        .iter()
-        .map(parse)
-        .collect::<Result<Vec<_>, _>>()?;
-    for name in &args.strict {
-        match upstreams
-            .iter_mut()
-            .find(|upstream| *upstream.name == **name)
-        {
-            Some(upstream) => upstream.strict = true,
-            None => {
-                let why = format!("no upstream is called {name:?}");
-                return Err(Fail::about(Exit::Usage, "--strict", &why));
-            }
-        }
-    }
-    let settings = Settings::new(&upstreams);
-    let mut settings = settings.map_err(|why| Fail::new(Exit::Usage, why))?;
-    if let Some(listen) = args.listen {
-        settings.listen = listen;
-    }
-    if let Some(path) = &args.tokens {
-        settings.tokens = tokens(path)?;
-    }
-    settings.hosts = config.server().hosts.clone();
-    settings.origins = config.server().origins.clone();
-    settings.options = config.options().clone();
-    settings.observe = args.observe;
-    settings.headers = !args.no_headers;
-    settings.summaries = match (&args.summary_model, args.summarize) {
-        (Some(model), _) => Summaries::Client {
-            model: Some(model.as_str().into()),
-        },
-        (None, true) => Summaries::Client { model: None },
-        (None, false) => Summaries::Digest,
-    };
-    Ok(settings)
-}
-
-fn tokens(path: &Path) -> Result<Tokens, Fail> {
-    let name = path.display();
-    let text = std::fs::read_to_string(path);
-    let text = text.map_err(|why| Fail::about(Exit::Config, &name, &io_words(&why)))?;
-    Tokens::parse(&text).map_err(|why| Fail::about(Exit::Config, name, &why.to_string()))
-}
-
-async fn serve(config: &Config, args: &ProxyArgs, mut settings: Settings) -> Done {
-    let place = address(args.store.as_deref(), config.server().store.as_ref())?;
+async fn serve(config: &Config, args: &ProxyArgs, settings: Settings) -> Done {
+    let place = address(args.at.store.as_deref(), config.server().store.as_ref())?;
     let store = place.open().await?;
-    if let Some(file) = place.file() {
-        settings.capsule_key = key::beside(file)?;
-    }
+    let exporting = Exporting::begin(log);
     let log = match args.log {
-        true => Log::new(line),
+        true => Log::new(log),
         false => Log::none(),
     };
-    let clock: Arc<dyn Clock> = Arc::new(TokioClock::since_1970());
-    let listen = settings.listen;
-    let proxy = Proxy::bind(settings, store, clock, log).await;
-    let proxy = proxy.map_err(|why| Fail::about(Exit::Usage, listen, &why.to_string()))?;
+    let proxy = bound(settings, &place, store, log).await?;
     ui::write_out(format!("listening on http://{}\n", proxy.address()).as_bytes())?;
     proxy.run(signals::stop()?).await;
+    exporting.end().await;
     Ok(Exit::Done)
 }
 
-/// A line on standard error. A log that cannot be written is no reason to stop.
-fn line(line: &str) {
-    let _ = writeln!(std::io::stderr().lock(), "{line}");
+async fn bound(
+    mut settings: Settings,
+    place: &Address,
+    store: Arc<dyn ThreadStore>,
+    log: Log,
+) -> Result<Proxy, Fail> {
+    if let Some(file) = place.file() {
+        settings.capsule_key = key::beside(file)?;
+    }
+    let clock: Arc<dyn Clock> = Arc::new(TokioClock::since_1970());
+    let listen = settings.listen;
+    let proxy = Proxy::bind(settings, store, clock, log).await;
+    proxy.map_err(|why| Fail::about(Exit::Usage, listen, &why.to_string()))
+}
+
+/// The proxy beside a service, if the configuration names upstreams.
+pub(crate) struct Beside(Option<Settings>);
+
+/// The same, listening.
+pub(crate) struct Bound(Option<Proxy>);
+
+impl Beside {
+    /// # Errors
+    /// When it could not run so.
+    pub(crate) fn of(config: &Config) -> Result<Self, Fail> {
+        let is_wanted = !config.proxy().upstreams.is_empty();
+        Ok(Self(match is_wanted {
+            true => Some(settings::of_file(config)?),
+            false => None,
+        }))
+    }
+
+    /// Listens, on the service's store.
+    ///
+    /// # Errors
+    /// When it cannot.
+    pub(crate) async fn bind(
+        self,
+        place: &Address,
+        store: Arc<dyn ThreadStore>,
+        log: Log,
+    ) -> Result<Bound, Fail> {
+        Ok(Bound(match self.0 {
+            Some(settings) => Some(bound(settings, place, store, log).await?),
+            None => None,
+        }))
+    }
+}
+
+impl Bound {
+    /// Says where it listens.
+    ///
+    /// # Errors
+    /// When that cannot be written.
+    pub(crate) fn announce(&self) -> Result<(), Fail> {
+        match &self.0 {
+            Some(proxy) => {
+                let line = format!("proxy on http://{}\n", proxy.address());
+                Ok(ui::write_out(line.as_bytes())?)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Runs until `until` ends.
+    pub(crate) async fn run(self, until: impl Future<Output = ()>) {
+        if let Some(proxy) = self.0 {
+            proxy.run(until).await;
+        }
+    }
 }

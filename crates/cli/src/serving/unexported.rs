@@ -2,11 +2,11 @@
 
 use conspectus_server::Settings;
 
-pub(super) struct Exporting;
+pub(crate) struct Exporting;
 
 impl Exporting {
     /// Says so, where the environment names a collector.
-    pub(super) fn begin(log: fn(&str)) -> Self {
+    pub(crate) fn begin(log: fn(&str)) -> Self {
         if std::env::var_os("OTEL_EXPORTER_OTLP_ENDPOINT").is_some_and(|v| !v.is_empty()) {
             log("otel: spans are not exported: this program was built without the feature otel");
         }
@@ -18,5 +18,5 @@ impl Exporting {
     }
 
     #[expect(clippy::unused_async, reason = "as where something is exported")]
-    pub(super) async fn end(self) {}
+    pub(crate) async fn end(self) {}
 }

@@ -10,13 +10,13 @@ use conspectus::threads::{
 use conspectus::wire::iso_time;
 use conspectus::{Compactor, Control};
 use conspectus_providers::TokioClock;
-use serde::Serialize;
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::Runs;
 use super::place::{Ask, Missing, Place};
 use super::store;
+use super::tree::value;
 use super::trouble::Trouble;
 use crate::args::PlaceArgs;
 use crate::asking::Stop;
@@ -179,10 +179,6 @@ pub(crate) fn instance() -> String {
     use conspectus::Clock as _;
     let now = TokioClock::since_1970().now();
     format!("cli-{}-{now}", std::process::id())
-}
-
-pub(crate) fn value(answer: &impl Serialize) -> Value {
-    serde_json::to_value(answer).expect("answers are trees of JSON values")
 }
 
 /// As the service shows one.

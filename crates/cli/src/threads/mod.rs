@@ -12,6 +12,7 @@ mod remote;
 pub(crate) mod show;
 pub(crate) mod store;
 mod transfer;
+pub(crate) mod tree;
 mod trouble;
 
 use std::path::Path;

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
 use super::place::{Ask, Place};
+use super::tree;
 use super::trouble::Trouble;
 use crate::fail::{Exit, Fail, io_words};
 use crate::ui;
@@ -160,10 +161,10 @@ impl Place for Remote {
                 .map_err(|_| other()),
             Ask::Delete => Ok(Value::Null),
             Ask::Append(_) | Ask::Visible(_) | Ask::Log { .. } | Ask::Recall(_) | Ask::Request => {
-                serde_json::from_slice(&bytes).map_err(|_| other())
+                tree::read(&bytes).ok_or_else(other)
             }
             _ => {
-                let mut answer: Value = serde_json::from_slice(&bytes).map_err(|_| other())?;
+                let mut answer = tree::read(&bytes).ok_or_else(other)?;
                 // The whole window comes with a thread; nobody asked for it.
                 if let Some(thread) = answer.as_object_mut() {
                     thread.remove("values");

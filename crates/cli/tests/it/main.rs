@@ -20,6 +20,8 @@ mod nobody;
 mod outputs;
 mod pages;
 mod plan;
+#[cfg(feature = "proxy")]
+mod proxy;
 mod redact;
 #[cfg(feature = "threads")]
 mod scripted;

@@ -15,10 +15,11 @@ use serde_json::{Map, Value, json};
 use crate::agents::{AGENTS, MEMORY, SKILLS, SUBAGENTS, TOOLS};
 use crate::models::MODELS;
 use crate::place::SECTION;
+use crate::proxy::PROXY;
 use crate::server::SERVER;
 use rows::{
-    AGENT_ROWS, Kind, MEMORY_ROWS, MODEL_ROWS, Row, SECTION_ROWS, SERVER_ROWS, SKILLS_ROWS,
-    SUBAGENTS_ROWS, TOOLS_ROWS,
+    AGENT_ROWS, Kind, MEMORY_ROWS, MODEL_ROWS, PROXY_ROWS, Row, SECTION_ROWS, SERVER_ROWS,
+    SKILLS_ROWS, SUBAGENTS_ROWS, TOOLS_ROWS,
 };
 
 /// The JSON Schema of the file, draft 2020-12, with a line end.
@@ -38,6 +39,10 @@ pub fn schema() -> String {
     let mut server = map(SERVER_ROWS, true);
     server["description"] = "How conspectus serve runs.".into();
     server["type"] = json!(["object", "null"]);
+    let mut proxy = map(PROXY_ROWS, true);
+    proxy["description"] =
+        "How conspectus proxy runs, and the proxy beside conspectus serve.".into();
+    proxy["type"] = json!(["object", "null"]);
     let mut agent = map(AGENT_ROWS, false);
     agent["type"] = json!(["object", "string", "null"]);
     agent["pattern"] = "\\S".into();
@@ -71,6 +76,7 @@ pub fn schema() -> String {
                 {"type": "array", "description": "deer-flow's; passed over."},
             ]},
             SERVER: server,
+            PROXY: proxy,
         },
         "$defs": {"size": size(1), "kept": size(0), "agent": agent},
     });
@@ -119,6 +125,21 @@ fn of(kind: &Kind) -> Value {
             "type": ["object", "null"],
             "additionalProperties": {"$ref": "#/$defs/agent"},
         }),
+        Kind::Upstreams(rows) => {
+            let mut one = map(rows, true);
+            one["required"] = json!(["url"]);
+            json!({
+                "type": ["object", "null"],
+                "additionalProperties": {"anyOf": [text, one]},
+            })
+        }
+        Kind::SomeOf(words) => json!({"anyOf": [
+            {"type": ["boolean", "null"]},
+            {"type": "array", "items": {"enum": words}},
+        ]}),
+        Kind::TextOrBoolean => {
+            json!({"type": ["string", "boolean", "null"], "pattern": "\\S"})
+        }
         Kind::Price => json!({"type": "number", "minimum": 0}),
         Kind::Headers => json!({
             "type": ["object", "null"],

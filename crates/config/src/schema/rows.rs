@@ -23,6 +23,12 @@ pub(super) enum Kind {
     Headers,
     Map(&'static [Row]),
     MapOrNull(&'static [Row]),
+    /// A map of upstreams, each a URL or a map.
+    Upstreams(&'static [Row]),
+    /// All, nothing, or some of these words.
+    SomeOf(&'static [&'static str]),
+    /// On, off, or a name.
+    TextOrBoolean,
     /// [`Kind::Map`], or on or off.
     MapOrBoolean(&'static [Row]),
     Trigger,
@@ -398,6 +404,78 @@ pub(super) const SERVER_ROWS: &[Row] = &[
         "lease_ms",
         Kind::WholeOrNull(1_000),
         "For so long a process that was killed holds the threads that it worked on.",
+    ),
+];
+
+pub(super) const PROXY_ROWS: &[Row] = &[
+    (
+        "listen",
+        Kind::TextOrNull,
+        "Address and port; beyond the loopback tokens are needed.",
+    ),
+    (
+        "tokens",
+        Kind::TextOrNull,
+        "The file with the digests of tokens and their tenants; null: the service's.",
+    ),
+    (
+        "upstreams",
+        Kind::Upstreams(UPSTREAM_ROWS),
+        "Where requests go, by name; the first one where a path names none.",
+    ),
+    (
+        "summarize",
+        Kind::TextOrBoolean,
+        "Summaries by the conversation's own model, or by this one of the same upstream, with the client's key.",
+    ),
+    (
+        "observe",
+        Kind::BooleanOrNull,
+        "Changes nothing, and says what would have been done.",
+    ),
+    (
+        "headers",
+        Kind::BooleanOrNull,
+        "Whether answers carry headers x-conspectus-….",
+    ),
+    (
+        "keep_alive_ms",
+        Kind::WholeOrNull(0),
+        "After so long a stream that waits for a compaction begins with signs of life; 0: never.",
+    ),
+    (
+        "wait_ms",
+        Kind::WholeOrNull(1),
+        "So long a request waits for a compaction, then it goes as it came.",
+    ),
+    (
+        "max_body_bytes",
+        Kind::WholeOrNull(1),
+        "The largest body of a request.",
+    ),
+    (
+        "keep_days",
+        Kind::WholeOrNull(0),
+        "For so many days a thread is kept that nobody goes on with; 0: for ever.",
+    ),
+    (
+        "keep_threads",
+        Kind::WholeOrNull(0),
+        "So many threads of a tenant are kept, the newest; 0: any number.",
+    ),
+];
+
+pub(super) const UPSTREAM_ROWS: &[Row] = &[
+    ("url", Kind::Text, "Where it is; without user and password."),
+    (
+        "strict",
+        Kind::SomeOf(&["turns", "one_system", "after_tool", "short_ids"]),
+        "What its servers insist on beyond the API of chat completions.",
+    ),
+    (
+        "drop_block",
+        Kind::BooleanOrNull,
+        "Whether Anthropic's API is asked to drop thinking that does not verify; null: once it refused some.",
     ),
 ];
 

@@ -5,14 +5,16 @@ use std::path::{Path, PathBuf};
 use serde_json::{Value, json};
 
 use super::rows::{
-    AGENT_ROWS, BREAKER_ROWS, MAX_SPEND_ROWS, MEMORY_ROWS, MODEL_ROWS, PRICE_ROWS, PRUNE_ROWS,
-    REDACT_ROWS, Row, SECTION_ROWS, SERVER_ROWS, SKILLS_ROWS, SUBAGENTS_ROWS, TOOLS_ROWS,
+    AGENT_ROWS, BREAKER_ROWS, MAX_SPEND_ROWS, MEMORY_ROWS, MODEL_ROWS, PRICE_ROWS, PROXY_ROWS,
+    PRUNE_ROWS, REDACT_ROWS, Row, SECTION_ROWS, SERVER_ROWS, SKILLS_ROWS, SUBAGENTS_ROWS,
+    TOOLS_ROWS, UPSTREAM_ROWS,
 };
 use super::schema;
 use super::validate::validate;
 use crate::agents;
 use crate::config::Config;
 use crate::models::{FIELDS, PRICES};
+use crate::proxy;
 use crate::redact::REDACT;
 use crate::section::{BREAKER, MAX_SPEND, OPTIONS, PRUNE};
 use crate::server;
@@ -36,6 +38,8 @@ fn the_table_is_what_is_read() {
     assert_eq!(names(MODEL_ROWS), FIELDS);
     assert_eq!(names(PRICE_ROWS), PRICES);
     assert_eq!(names(SERVER_ROWS), server::OPTIONS);
+    assert_eq!(names(PROXY_ROWS), proxy::OPTIONS);
+    assert_eq!(names(UPSTREAM_ROWS), proxy::UPSTREAM);
     assert_eq!(names(AGENT_ROWS), agents::AGENT_FIELDS);
     assert_eq!(names(SUBAGENTS_ROWS), agents::SUBAGENTS_FIELDS);
     assert_eq!(names(SKILLS_ROWS), agents::SKILLS_FIELDS);
@@ -134,6 +138,16 @@ fn schema_and_reader_agree() {
             different.extend(agree(&text));
         }
     }
+    for (option, ..) in PROXY_ROWS {
+        // Addresses are texts to a schema.
+        if ["listen", "upstreams"].contains(option) {
+            continue;
+        }
+        for value in all {
+            compared += 1;
+            different.extend(agree(&format!("proxy:\n  {option}: {value}\n")));
+        }
+    }
     for (field, ..) in MODEL_ROWS {
         for value in all {
             let name = if *field == "name" { "" } else { "name: m, " };
@@ -193,6 +207,17 @@ fn what_is_wrong_does_not_validate() {
     check("models: [{window: 7}]", false);
     check("models: [{name: m, window: 0}]", false);
     check("models: {name: m}", false);
+    check("proxy: {upstreams: {a: 'http://h'}}", true);
+    check(
+        "proxy: {upstreams: {a: {url: 'http://h', strict: [turns]}}}",
+        true,
+    );
+    check("proxy: {upstreams: {a: {strict: true}}}", false);
+    check(
+        "proxy: {upstreams: {a: {url: 'http://h', strict: [turn]}}}",
+        false,
+    );
+    check("proxy: {upstream: {}}", false);
 }
 
 /// As YAML 1.2's core schema reads it.

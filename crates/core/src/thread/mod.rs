@@ -5,6 +5,7 @@
 //! arguments. It never compacts by itself; it starts an [`Attempt`](crate::attempt::Attempt), which a driver
 //! runs, and takes the attempt's record in [`Thread::commit`].
 
+mod adopt;
 mod bound;
 mod calibrate;
 mod commit;
@@ -337,6 +338,11 @@ impl Thread {
         self.annotate(node, |view| view.flags.pinned = true);
     }
 
+    /// It may be folded again.
+    pub fn unpin(&mut self, node: NodeId) {
+        self.annotate(node, |view| view.flags.pinned = false);
+    }
+
     /// What the provider reported for the newest reply.
     pub fn usage(&mut self, usage: Usage) {
         let newest = (0..self.branch.len())
@@ -422,6 +428,11 @@ impl Thread {
         self.active.and_then(|id| self.record(id))
     }
 
+    /// Whether a compaction was taken back that can be put in force again.
+    pub fn can_redo(&self) -> bool {
+        !self.undone.is_empty()
+    }
+
     /// A record by id.
     pub fn record(&self, id: RecordId) -> Option<&Arc<Record>> {
         let found = self.records.get(usize::try_from(id.0).ok()?);
@@ -489,7 +500,7 @@ impl Thread {
     }
 
     /// What the message at `at` weighs with its patches. No text is read.
-    fn weight_at(&self, at: Pos) -> Weight {
+    pub fn weight_at(&self, at: Pos) -> Weight {
         let patched = if at < self.frozen.end {
             &self.frozen.weights
         } else {

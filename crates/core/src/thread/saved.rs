@@ -100,6 +100,11 @@ impl State {
         self.version
     }
 
+    /// What the host sends outside the messages.
+    pub fn fixed(&self) -> &Fixed {
+        &self.fixed
+    }
+
     /// The branch, as runs of neighbouring node numbers, both ends included, ascending.
     pub fn path(&self) -> &[(NodeId, NodeId)] {
         &self.path

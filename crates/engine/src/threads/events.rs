@@ -96,6 +96,13 @@ pub enum ThreadEvent {
         /// Its name.
         preview: Arc<str>,
     },
+    /// A message is kept for good from now on, or no more.
+    Pinned {
+        /// The message's id.
+        id: Arc<str>,
+        /// It is.
+        pinned: bool,
+    },
     /// Something was taken out for good.
     Purged {
         /// How many messages were changed.
@@ -263,6 +270,29 @@ impl<C: Clock> Threads<C> {
         let stored = self.store().events(key, after, limit).await;
         let stored = stored.map_err(|why| self.of_store(key, why))?;
         Ok(stored.into_iter().map(Told::from).collect())
+    }
+
+    /// The number of the newest event: whoever follows from there on hears what comes. Events are numbered without
+    /// gaps, so it is found in a few looks.
+    ///
+    /// # Errors
+    /// When there is no such thread.
+    pub async fn last_event(&self, key: &ThreadKey) -> Result<u64, ThreadsError> {
+        let (mut least, mut step) = (0u64, 64u64);
+        while !self.events(key, least + step, 1).await?.is_empty() {
+            least += step + 1;
+            step *= 2;
+        }
+        // It is at least `least`, and at most `least + step`.
+        let mut most = least + step;
+        while least < most {
+            let middle = least + (most - least).div_ceil(2);
+            match self.events(key, middle - 1, 1).await?.is_empty() {
+                true => most = middle - 1,
+                false => least = middle,
+            }
+        }
+        Ok(least)
     }
 
     /// Events behind number `after` as they come.

@@ -13,6 +13,7 @@ use super::append::terms;
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::info::ThreadInfo;
+use super::journal;
 use super::json::Json;
 use super::meta::Meta;
 use super::open::Much;
@@ -23,7 +24,7 @@ use crate::store::{Commit, Head, NewMessage, StoredEvent, ThreadKey, Write, Writ
 use crate::terms::Terms;
 
 /// The version of the file's form.
-const EXPORT_FORMAT: u16 = 1;
+pub(super) const EXPORT_FORMAT: u16 = 1;
 /// Messages that are read, or written, at a time.
 const PAGE: u64 = 500;
 
@@ -67,7 +68,7 @@ enum Line {
 /// A message byte for byte: as JSON where that gives its bytes back.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Body {
+pub(super) enum Body {
     Json(Json),
     /// As a string of its own.
     Text(Arc<str>),
@@ -86,7 +87,7 @@ impl Body {
         }
     }
 
-    fn bytes(&self) -> Arc<[u8]> {
+    pub(super) fn bytes(&self) -> Arc<[u8]> {
         match self {
             Self::Json(json) => json.as_str().as_bytes().into(),
             Self::Text(text) => text.as_bytes().into(),
@@ -184,15 +185,24 @@ impl<C: Clock> Threads<C> {
         Ok(text)
     }
 
-    /// Makes a thread from an export. Times and message numbers are those of the file.
+    /// Makes a thread from an export, or from the history of another program's thread (`threads/journal.rs`).
+    /// Times and message numbers are those of the file.
     ///
     /// # Errors
     /// When there is a thread of that name, or the file is no whole export; then no thread is left.
     pub async fn import(&self, key: &ThreadKey, export: &str) -> Result<ThreadInfo, ThreadsError> {
-        let read = Imported::read(export)?;
-        let meta = read.meta.to_text();
         // A policy of its own that cannot work here is found before anything is made.
-        self.settings().run(&read.meta, &Asked::default())?;
+        let read = if journal::is_journal(export) {
+            let run = self
+                .settings()
+                .run(&journal::meta(export)?, &Asked::default())?;
+            journal::replay(export, &run)?
+        } else {
+            let read = Imported::read(export)?;
+            self.settings().run(&read.meta, &Asked::default())?;
+            read
+        };
+        let meta = read.meta.to_text();
         if !self.store().create(key, &meta, read.created_ms).await? {
             return Err(ThreadsError::Exists(key.thread.clone()));
         }
@@ -267,16 +277,16 @@ impl<C: Clock> Threads<C> {
 }
 
 /// An export, read.
-struct Imported {
-    created_ms: Millis,
-    written_ms: Millis,
-    meta: Meta,
-    messages: Vec<(Millis, NewMessage)>,
-    records: Vec<Arc<Record>>,
-    log: Vec<HeadChange>,
-    events: Vec<(Millis, Json)>,
-    state: Option<Arc<State>>,
-    lines: usize,
+pub(super) struct Imported {
+    pub(super) created_ms: Millis,
+    pub(super) written_ms: Millis,
+    pub(super) meta: Meta,
+    pub(super) messages: Vec<(Millis, NewMessage)>,
+    pub(super) records: Vec<Arc<Record>>,
+    pub(super) log: Vec<HeadChange>,
+    pub(super) events: Vec<(Millis, Json)>,
+    pub(super) state: Option<Arc<State>>,
+    pub(super) lines: usize,
 }
 
 impl Imported {
@@ -384,7 +394,7 @@ fn put(text: &mut String, line: &Line) {
     text.push('\n');
 }
 
-fn bad(line: usize, what: &str) -> ThreadsError {
+pub(super) fn bad(line: usize, what: &str) -> ThreadsError {
     ThreadsError::BadExport {
         line,
         what: what.to_owned(),

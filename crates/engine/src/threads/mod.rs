@@ -6,16 +6,17 @@
 //! | to | call |
 //! |---|---|
 //! | make, look at, find, change, remove threads | [`create`](Threads::create), [`get`](Threads::get), [`list`](Threads::list), [`patch`](Threads::patch), [`delete`](Threads::delete) |
-//! | add messages, keep one for good | [`append`](Threads::append), [`pin`](Threads::pin) |
+//! | add messages, keep one for good or no more | [`append`](Threads::append), [`pin`](Threads::pin), [`unpin`](Threads::unpin) |
 //! | read a state, and those before it | [`state`](Threads::state), [`history`](Threads::history) |
 //! | show people everything | [`visible`](Threads::visible) |
-//! | know what the model would be sent | [`request`](Threads::request) |
+//! | know what the model would be sent | [`request`](Threads::request), [`request_in_parts`](Threads::request_in_parts) |
 //! | keep in step with a list that a client keeps | [`mirror`](Threads::mirror) |
 //! | compact, or see what that would do | [`compact`](Threads::compact), [`apply`](Threads::apply) |
 //! | take back, put back, branch off | [`undo`](Threads::undo), [`redo`](Threads::redo), [`branch`](Threads::branch), [`rewind`](Threads::rewind) |
 //! | run on one, as an agent does | [`hold`](Threads::hold), [`before_call`](Threads::before_call), [`compact_under`](Threads::compact_under), [`note`](Threads::note) |
 //! | find what was folded | [`recall`](Threads::recall) |
-//! | know where a thread stands | [`status`](Threads::status), [`log`](Threads::log), [`events`](Threads::events), [`subscribe`](Threads::subscribe) |
+//! | know where a thread stands | [`status`](Threads::status), [`log`](Threads::log), [`attempts`](Threads::attempts), [`events`](Threads::events), [`subscribe`](Threads::subscribe) |
+//! | see how full it is, and how it came there | [`gauge`](Threads::gauge), [`curve`](Threads::curve), [`tree`](Threads::tree), [`registries`](Threads::registries) |
 //! | carry it elsewhere | [`export`](Threads::export), [`import`](Threads::import) |
 //! | take something out for good | [`purge`](Threads::purge), [`expire`](Threads::expire) |
 //!
@@ -42,14 +43,19 @@
 
 mod append;
 mod attempt;
+mod attempts;
 mod branch;
 mod checkpoint;
 mod compact;
+mod curve;
 mod error;
 mod events;
 mod export;
+mod gauge;
+mod halves;
 mod home;
 mod info;
+mod journal;
 mod json;
 mod lease;
 mod log;
@@ -61,16 +67,19 @@ mod note;
 mod open;
 mod outdated;
 mod overlay;
+mod parts;
 mod pin;
 mod preview;
 mod purge;
 mod recall;
+mod registries;
 mod request;
 mod settings;
 mod shelf;
 mod skills;
 mod state;
 mod status;
+mod tree;
 mod values;
 mod visible;
 
@@ -80,10 +89,14 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use conspectus_core::effect::Millis;
 
 pub use append::{Append, Appended, check_messages};
+pub use attempts::{Attempted, PassedOver};
 pub use checkpoint::CheckpointId;
 pub use compact::{BeforeFold, CompactThread, Compacted, Folding};
+pub use curve::{Curve, CurveMark, CurvePoint};
 pub use error::ThreadsError;
 pub use events::{Subscription, ThreadEvent, Told};
+pub use gauge::Gauge;
+pub use halves::to_value;
 pub use info::{
     CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
 };
@@ -95,12 +108,17 @@ pub use mirror::{ClientList, InStep, Mirror, Mirrored};
 pub use moves::{Moved, Place};
 pub use note::{Note, RunMark, RunStatus};
 pub use outdated::{About, Later};
+pub use parts::{CachedPrefix, PartKind, RequestInParts, RequestPart};
 pub use purge::{Purge, Purged};
 pub use recall::{Recall, Recalled};
+pub use registries::{ListedFile, ListedPin, ListedRule, Registries};
 pub use request::{BeforeCall, Request};
 pub use settings::{RunModel, Settings};
 pub use state::{Cause, ThreadState};
-pub use status::{BreakerReport, BudgetReport, NextTrigger, ThreadStatusReport, WindowReport};
+pub use status::{
+    BreakerReport, BudgetReport, NextTrigger, SavedReport, ThreadStatusReport, WindowReport,
+};
+pub use tree::{HeadRow, Segment, Tree};
 pub use values::Values;
 pub use visible::{Fold, Page, Visible, VisibleMessage};
 

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Threads;
 use super::error::ThreadsError;
+use super::events::ThreadEvent;
 use super::open::Much;
 use super::settings::Asked;
 use crate::clock::Clock;
@@ -16,6 +17,23 @@ impl<C: Clock> Threads<C> {
     /// # Errors
     /// When there is no such thread or message.
     pub async fn pin(&self, key: &ThreadKey, id: &str) -> Result<(), ThreadsError> {
+        self.set_pinned(key, id, true).await
+    }
+
+    /// Compactions may fold this message again. What others hold, such as the current request, stays all the same.
+    ///
+    /// # Errors
+    /// When there is no such thread or message.
+    pub async fn unpin(&self, key: &ThreadKey, id: &str) -> Result<(), ThreadsError> {
+        self.set_pinned(key, id, false).await
+    }
+
+    async fn set_pinned(
+        &self,
+        key: &ThreadKey,
+        id: &str,
+        pinned: bool,
+    ) -> Result<(), ThreadsError> {
         let none = || ThreadsError::NoMessage(id.into());
         for _ in 0..Self::TRIES {
             let mut opened = self.open(key, Much::Window, &Asked::default()).await?;
@@ -23,12 +41,26 @@ impl<C: Clock> Threads<C> {
                 opened = self.open(key, Much::Whole, &Asked::default()).await?;
             }
             let node = opened.shelf.find(id).ok_or_else(none)?;
-            opened.thread.pin(node);
+            let known = opened.thread.known(node).ok_or_else(none)?;
+            if known.view.flags.pinned == pinned {
+                return Ok(());
+            }
+            match pinned {
+                true => opened.thread.pin(node),
+                false => opened.thread.unpin(node),
+            }
             let known = opened.thread.known(node).ok_or_else(none)?;
             let write = Write {
                 revision: opened.head.revision,
                 changed: vec![(node, known)],
                 state: Some(Arc::new(opened.thread.state())),
+                events: vec![
+                    ThreadEvent::Pinned {
+                        id: id.into(),
+                        pinned,
+                    }
+                    .to_text(),
+                ],
                 now: self.now(),
                 ..Write::default()
             };

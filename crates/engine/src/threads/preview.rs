@@ -15,7 +15,7 @@ use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::home::Left;
 use super::lease::Held;
-use super::open::{Much, moved};
+use super::open::{Much, Opened, moved};
 use super::settings::Asked;
 use crate::clock::Clock;
 use crate::store::{Commit, ThreadKey, Write, Written};
@@ -55,6 +55,24 @@ impl<C: Clock> Threads<C> {
         let text = text.map_err(|why| self.of_store(key, why))?;
         let preview = text.and_then(|text| serde_json::from_str(&text).ok());
         preview.ok_or_else(|| ThreadsError::NoPreview(name.into()))
+    }
+
+    /// The thread as it would be with a preview in force.
+    pub(super) async fn opened_with(
+        &self,
+        key: &ThreadKey,
+        name: &str,
+    ) -> Result<Opened, ThreadsError> {
+        let preview = self.preview(key, name).await?;
+        let mut opened = self.open(key, Much::Whole, &Asked::default()).await?;
+        for (record, _) in &preview.records {
+            let expect = opened.thread.expect();
+            let (thread, src) = opened.parts();
+            let CommitAck::Ok(_) = thread.commit(record, expect, src) else {
+                return Err(ThreadsError::Stale(name.into()));
+            };
+        }
+        Ok(opened)
     }
 
     /// Puts in force what a dry run made, without asking a model again. Messages that came since stand behind it.

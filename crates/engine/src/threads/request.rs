@@ -13,6 +13,7 @@ use super::compact::CompactThread;
 use super::error::ThreadsError;
 use super::json::Json;
 use super::open::{Much, Opened};
+use super::parts::RequestInParts;
 use super::settings::Asked;
 use crate::clock::Clock;
 use crate::store::ThreadKey;
@@ -39,6 +40,23 @@ impl<C: Clock> Threads<C> {
     pub async fn request(&self, key: &ThreadKey) -> Result<Request, ThreadsError> {
         let opened = self.open(key, Much::Window, &Asked::default()).await?;
         Ok(Request::of(&opened))
+    }
+
+    /// The same, taken apart: what each part is, what it weighs, and how much of the beginning the provider may hold.
+    /// `preview`: as it would be with that one in force, which reads the whole thread.
+    ///
+    /// # Errors
+    /// When there is no such thread or preview, or the history below that is not what it was made of.
+    pub async fn request_in_parts(
+        &self,
+        key: &ThreadKey,
+        preview: Option<&str>,
+    ) -> Result<RequestInParts, ThreadsError> {
+        let opened = match preview {
+            None => self.open(key, Much::Window, &Asked::default()).await?,
+            Some(name) => self.opened_with(key, name).await?,
+        };
+        Ok(RequestInParts::of(&opened, self.now()))
     }
 
     /// What the model would be sent now, and whether something must be compacted before. For whoever
@@ -85,7 +103,7 @@ pub struct BeforeCall {
 }
 
 impl Request {
-    fn of(opened: &Opened) -> Self {
+    pub(super) fn of(opened: &Opened) -> Self {
         let projection = opened.thread.projection();
         let (mut messages, mut blocks) = (Vec::new(), Vec::new());
         for piece in projection.pieces() {

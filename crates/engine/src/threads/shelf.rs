@@ -62,6 +62,11 @@ impl Shelf {
         found.map(|(node, _)| NodeId(u64::from(*node)))
     }
 
+    /// The id of a message, if it is here and has one.
+    pub(crate) fn id(&self, node: NodeId) -> Option<&Arc<str>> {
+        self.slot(handle(node))?.id.as_ref()
+    }
+
     /// The message as it came, with its id.
     pub(crate) fn json(&self, node: NodeId) -> Option<Json> {
         self.slot(handle(node)).map(Slot::json)

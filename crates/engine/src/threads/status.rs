@@ -11,7 +11,7 @@ use super::Threads;
 use super::checkpoint::CheckpointId;
 use super::error::ThreadsError;
 use super::meta::LastAttempt;
-use super::open::Much;
+use super::open::{Much, Opened};
 use super::settings::Asked;
 use crate::clock::Clock;
 use crate::store::{Mark, ThreadKey};
@@ -47,6 +47,12 @@ pub struct ThreadStatusReport {
     pub records: u64,
     /// A compaction can be taken back.
     pub can_undo: bool,
+    /// One that was taken back can be put in force again.
+    pub can_redo: bool,
+    /// What each call is spared.
+    pub saved: SavedReport,
+    /// The number of the newest event.
+    pub last_event: u64,
     /// What summaries have cost.
     pub spent: Spent,
     /// The state.
@@ -54,6 +60,17 @@ pub struct ThreadStatusReport {
     /// What the owner of the policy should be told.
     #[serde(serialize_with = "as_texts")]
     pub warnings: Vec<PolicyWarning>,
+}
+
+/// What each call is spared by what is folded and shortened.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct SavedReport {
+    /// Tokens of the request if nothing were folded or shortened, by the thread's counter.
+    pub whole_tokens: u64,
+    /// Of these: not sent.
+    pub tokens: u64,
+    /// Micro-dollars that the compaction in force saves with each call, where the prices are known.
+    pub micros_per_call: Option<i64>,
 }
 
 /// The model's window.
@@ -133,6 +150,7 @@ impl<C: Clock> Threads<C> {
         let size = thread.size(opened.sources());
         let active = thread.active();
         let limit = thread.input_limit();
+        let whole = self.whole_tokens(key, &opened, size.fixed).await?;
         let trigger = policy.trigger_tokens();
         Ok(ThreadStatusReport {
             thread_id: key.thread.clone(),
@@ -161,11 +179,36 @@ impl<C: Clock> Threads<C> {
             summary_count: active.map_or(0, |record| record.summaries),
             records: opened.head.records,
             can_undo: active.is_some(),
+            can_redo: thread.can_redo(),
+            saved: SavedReport {
+                whole_tokens: whole.max(size.request),
+                tokens: whole.saturating_sub(size.request),
+                micros_per_call: active
+                    .and_then(|record| record.measured.cost)
+                    .map(|cost| cost.saved_micros),
+            },
+            last_event: self.last_event(key).await?,
             spent: thread.spent(),
             checkpoint_id: opened.checkpoint(),
             size,
             warnings: opened.run.warnings.clone(),
         })
+    }
+}
+
+impl<C: Clock> Threads<C> {
+    /// What the whole conversation would be as a request.
+    async fn whole_tokens(
+        &self,
+        key: &ThreadKey,
+        opened: &Opened,
+        fixed: u64,
+    ) -> Result<u64, ThreadsError> {
+        let Some(head) = opened.thread.branch().head() else {
+            return Ok(fixed);
+        };
+        let weight = self.weight_upto(key, head).await?;
+        Ok(opened.counter().tokens(weight).saturating_add(fixed))
     }
 }
 

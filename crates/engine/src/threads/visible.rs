@@ -44,6 +44,8 @@ pub struct Visible {
     pub messages: Vec<VisibleMessage>,
     /// What of this page was folded, in runs.
     pub folds: Vec<Fold>,
+    /// Places of everything that is folded, on this page or not, in runs: first and last.
+    pub folded: Vec<(u64, u64)>,
     /// Messages of the whole conversation.
     pub total: u64,
     /// There is more before the first one.
@@ -101,6 +103,7 @@ impl<C: Clock> Threads<C> {
             return Ok(Visible {
                 messages: Vec::new(),
                 folds: Vec::new(),
+                folded: Vec::new(),
                 total: 0,
                 has_before: false,
                 has_after: false,
@@ -140,6 +143,7 @@ impl<C: Clock> Threads<C> {
             .collect();
         Ok(Visible {
             folds: folds(&messages, record),
+            folded: record.map_or_else(Vec::new, |record| folded(runs, record)),
             has_before: from > 0 && total > 0,
             has_after: to < total,
             messages,
@@ -161,6 +165,27 @@ fn between(runs: &[(NodeId, NodeId)], from: u64, to: u64) -> Vec<(NodeId, NodeId
             found.push((node(begin), node(end - 1)));
         }
         at += count;
+    }
+    found
+}
+
+/// Places of a branch in runs that the record folds, neighbours joined.
+fn folded(runs: &[(NodeId, NodeId)], record: &Record) -> Vec<(u64, u64)> {
+    let mut at = 0;
+    let mut found: Vec<(u64, u64)> = Vec::new();
+    for (first, last) in runs {
+        for (from, to) in record.removed.iter() {
+            let (from, to) = (from.max(*first), to.min(*last));
+            if from > to {
+                continue;
+            }
+            let (from, to) = (at + from.0 - first.0, at + to.0 - first.0);
+            match found.last_mut() {
+                Some(before) if before.1 + 1 == from => before.1 = to,
+                _ => found.push((from, to)),
+            }
+        }
+        at += last.0 - first.0 + 1;
     }
     found
 }

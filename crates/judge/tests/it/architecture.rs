@@ -10,8 +10,9 @@ fn root() -> PathBuf {
 
 /// The text of each crate whose heading stands alone, by its folder.
 fn sections(map: &str) -> Vec<(&str, &str)> {
-    let parts = map.split("\n### crates/").skip(1);
-    parts.filter_map(|part| part.split_once('\n')).collect()
+    let parts = map.split("\n### ").skip(1);
+    let crates = parts.filter_map(|part| part.strip_prefix("crates/"));
+    crates.filter_map(|part| part.split_once('\n')).collect()
 }
 
 /// What stands between backticks in the first column of the tables.
@@ -37,13 +38,32 @@ fn modules(krate: &str) -> BTreeSet<String> {
     modules.filter(|m| m != "lib" && m != "main").collect()
 }
 
-#[test]
-fn the_code_map_is_the_tree() {
+fn code_map() -> String {
     let text = fs::read_to_string(root().join("ARCHITECTURE.md")).expect("it is there");
     let (_, map) = text.split_once("## Code map").expect("a code map");
     let (map, _) = map.split_once("\n## ").expect("more behind it");
+    map.to_owned()
+}
+
+#[test]
+fn the_code_map_is_the_python_package() {
+    let map = code_map();
+    let (_, section) = map.split_once("\n### python\n").expect("its heading");
+    let section = section.split("\n### ").next().expect("its text");
+    let files = fs::read_dir(root().join("python/conspectus")).expect("the package");
+    let files = files.map(|file| file.expect("readable").path());
+    let modules = files.filter(|file| file.is_dir() || file.extension().is_some_and(|e| e == "py"));
+    let names = modules.filter_map(|file| Some(file.file_stem()?.to_str()?.to_owned()));
+    let there: BTreeSet<String> = names.filter(|name| !name.starts_with("__")).collect();
+    let named: BTreeSet<String> = named(section).into_iter().map(str::to_owned).collect();
+    assert_eq!(there, named);
+}
+
+#[test]
+fn the_code_map_is_the_tree() {
+    let map = code_map();
     let mut missing = Vec::new();
-    for (krate, section) in sections(map) {
+    for (krate, section) in sections(&map) {
         let named = named(section);
         if named.is_empty() {
             continue;

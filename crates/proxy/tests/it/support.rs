@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use conspectus::store::{Listing, ThreadStore};
 use conspectus::{Clock, Options};
 use conspectus_providers::TokioClock;
-use conspectus_proxy::{Proxy, Settings, Upstream};
+use conspectus_proxy::{Proxy, Settings, Strict, Upstream};
 use conspectus_server::Log;
 use conspectus_store::MemoryStore;
 use conspectus_testkit::client::{Reply, ask};
@@ -43,7 +43,12 @@ impl Rig {
         set: impl FnOnce(&mut Settings),
     ) -> Self {
         let store = Arc::new(MemoryStore::default());
-        Self::before(HttpServer::start(script), true, store, set)
+        Self::before(
+            HttpServer::start(script),
+            |to| to.strict = Strict::ALL,
+            store,
+            set,
+        )
     }
 
     pub(crate) fn on(
@@ -51,12 +56,12 @@ impl Rig {
         store: Arc<dyn ThreadStore>,
         set: impl FnOnce(&mut Settings),
     ) -> Self {
-        Self::before(upstream, false, store, set)
+        Self::before(upstream, |_| {}, store, set)
     }
 
-    fn before(
+    pub(crate) fn before(
         upstream: HttpServer,
-        strict: bool,
+        to_set: impl FnOnce(&mut Upstream),
         store: Arc<dyn ThreadStore>,
         set: impl FnOnce(&mut Settings),
     ) -> Self {
@@ -66,7 +71,7 @@ impl Rig {
             .build()
             .expect("a runtime");
         let mut to = Upstream::parse(&upstream.url()).expect("its address");
-        to.strict = strict;
+        to_set(&mut to);
         let mut settings = Settings::new(&[to]).expect("one upstream");
         settings.listen = "127.0.0.1:0".parse().expect("an address");
         set(&mut settings);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use conspectus::core::view::Usage;
-use conspectus::threads::{Append, Appended, Json, Page, Request, Visible};
+use conspectus::threads::{Append, Appended, Json, Page, RequestInParts, Visible};
 use serde::Deserialize;
 
 use super::change::Empty;
@@ -111,8 +111,21 @@ pub(crate) async fn visible(
     Ok(Answer(app.threads.visible(&named.key(), &page).await?))
 }
 
-pub(crate) async fn request(State(app): State<Arc<App>>, named: Named) -> Answered<Request> {
-    Ok(Answer(app.threads.request(&named.key()).await?))
+/// As it is, or as it would be.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct With {
+    preview: Option<Arc<str>>,
+}
+
+pub(crate) async fn request(
+    State(app): State<Arc<App>>,
+    named: Named,
+    Asked(with): Asked<With>,
+) -> Answered<RequestInParts> {
+    let (key, preview) = (named.key(), with.preview.as_deref());
+    let parts = app.threads.request_in_parts(&key, preview);
+    Ok(Answer(parts.await?))
 }
 
 pub(crate) async fn pin(
@@ -122,5 +135,15 @@ pub(crate) async fn pin(
 ) -> Result<StatusCode, Problem> {
     let id = named.other.as_deref().unwrap_or_default();
     app.threads.pin(&named.key(), id).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(crate) async fn unpin(
+    State(app): State<Arc<App>>,
+    named: Named,
+    Body(Empty {}): Body<Empty>,
+) -> Result<StatusCode, Problem> {
+    let id = named.other.as_deref().unwrap_or_default();
+    app.threads.unpin(&named.key(), id).await?;
     Ok(StatusCode::NO_CONTENT)
 }

@@ -4,6 +4,8 @@
 mod change;
 mod compact;
 mod events;
+mod info;
+mod look;
 mod messages;
 mod recall;
 mod runs;
@@ -17,7 +19,7 @@ use std::sync::Arc;
 use axum::routing::{MethodRouter, get, post};
 
 use crate::app::App;
-use crate::{health, openapi};
+use crate::{health, openapi, page};
 
 /// Whose a route is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub(crate) enum For {
 pub(crate) struct Route {
     pub(crate) path: &'static str,
     pub(crate) whose: For,
+    /// Nothing there changes anything, whatever the method.
+    pub(crate) reads: bool,
     pub(crate) methods: MethodRouter<Arc<App>>,
 }
 
@@ -44,18 +48,28 @@ pub(crate) fn all() -> Vec<Route> {
     let route = |whose, path, methods| Route {
         path,
         whose,
+        reads: false,
         methods,
     };
     let tenant = |path, methods| route(For::Tenant, path, methods);
     let waiting = |path, methods| route(For::Waiting, path, methods);
+    let looking = |path, methods| Route {
+        reads: true,
+        ..route(For::Tenant, path, methods)
+    };
     vec![
         route(For::Anybody, "/healthz", get(health::healthz)),
         route(For::Anybody, "/readyz", get(health::readyz)),
         route(For::Reader, "/api/openapi.json", get(openapi::document)),
+        route(For::Reader, "/", get(page::index)),
+        route(For::Reader, "/threads/{thread}", get(page::index)),
+        route(For::Reader, "/threads/{thread}/{tab}", get(page::index)),
+        route(For::Reader, "/assets/{version}/{name}", get(page::asset)),
+        tenant("/api/info", get(info::info)),
         tenant("/metrics", get(health::metrics)),
         tenant("/api/threads", post(threads::create).get(threads::list)),
-        tenant("/api/threads/search", post(threads::search)),
-        tenant("/api/threads/count", post(threads::count)),
+        looking("/api/threads/search", post(threads::search)),
+        looking("/api/threads/count", post(threads::count)),
         tenant("/api/threads/prune", post(threads::prune)),
         tenant(
             "/api/threads/{thread_id}",
@@ -72,7 +86,7 @@ pub(crate) fn all() -> Vec<Route> {
             "/api/threads/{thread_id}/state",
             get(state::newest).post(state::update).patch(state::patch),
         ),
-        tenant(
+        looking(
             "/api/threads/{thread_id}/state/checkpoint",
             post(state::at_checkpoint),
         ),
@@ -80,7 +94,7 @@ pub(crate) fn all() -> Vec<Route> {
             "/api/threads/{thread_id}/state/{checkpoint_id}",
             get(state::at),
         ),
-        tenant(
+        looking(
             "/api/threads/{thread_id}/history",
             post(state::history).get(state::history_page),
         ),
@@ -97,7 +111,7 @@ pub(crate) fn all() -> Vec<Route> {
         ),
         tenant(
             "/api/threads/{thread_id}/messages/{message_id}/pin",
-            post(messages::pin),
+            post(messages::pin).delete(messages::unpin),
         ),
         tenant(
             "/api/threads/{thread_id}/references/{reference}",
@@ -106,6 +120,10 @@ pub(crate) fn all() -> Vec<Route> {
         tenant("/api/threads/{thread_id}/recall", get(recall::recall)),
         tenant("/api/threads/{thread_id}/status", get(status::status)),
         tenant("/api/threads/{thread_id}/log", get(status::log)),
+        tenant("/api/threads/{thread_id}/attempts", get(look::attempts)),
+        tenant("/api/threads/{thread_id}/curve", get(look::curve)),
+        tenant("/api/threads/{thread_id}/registries", get(look::registries)),
+        tenant("/api/threads/{thread_id}/tree", get(look::tree)),
         waiting("/api/threads/{thread_id}/events", get(events::events)),
         tenant(
             "/api/threads/{thread_id}/runs",

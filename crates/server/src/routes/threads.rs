@@ -178,7 +178,7 @@ pub(crate) struct Search {
     sort_by: Option<Order>,
     /// Unless said, the newest first.
     sort_order: Option<Direction>,
-    /// `values` among them: the newest state's values too.
+    /// `values` among them: the newest state's values too. `window`: how full its window is.
     select: Option<Vec<String>>,
     values: Option<Value>,
     extract: Option<Value>,
@@ -225,9 +225,9 @@ pub(crate) async fn search(
         ..ListThreads::default()
     };
     let found = app.threads.list(&tenant.0.0, &asked).await?;
-    let with_values = search
-        .select
-        .is_some_and(|all| all.iter().any(|name| name == "values"));
+    let select = search.select.unwrap_or_default();
+    let selects = |wanted: &str| select.iter().any(|name| name == wanted);
+    let (with_values, with_window) = (selects("values"), selects("window"));
     let mut threads = Vec::with_capacity(found.len());
     for info in found {
         let values = match with_values {
@@ -237,7 +237,12 @@ pub(crate) async fn search(
             }
             false => None,
         };
-        threads.push(Thread::of(info, values));
+        let key = ThreadKey::new(&tenant.0.0, &info.thread_id);
+        let mut thread = Thread::of(info, values);
+        if with_window {
+            thread = thread.with_window(app.threads.gauge(&key).await?);
+        }
+        threads.push(thread);
     }
     Ok(Answer(threads))
 }

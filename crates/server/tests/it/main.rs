@@ -9,6 +9,7 @@ mod langgraph;
 mod limits;
 mod messages;
 mod operation;
+mod page;
 mod runs;
 mod stop;
 mod support;

@@ -35,14 +35,9 @@ pub(super) fn of(records: &[&str]) -> Option<Format> {
 }
 
 fn is_message(json: &str) -> bool {
-    let has_role = |object: Object<'_>| object.get("role").is_some();
-    match Array::of(json) {
-        Some(list) => list
-            .0
-            .first()
-            .copied()
-            .and_then(Object::of)
-            .is_some_and(has_role),
-        None => Object::of(json).is_some_and(has_role),
+    match Kind::of(json) {
+        Kind::Array => Array::first(json).and_then(Object::of),
+        _ => Object::of(json),
     }
+    .is_some_and(|object| object.get("role").is_some())
 }

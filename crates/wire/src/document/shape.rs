@@ -100,18 +100,21 @@ pub(super) fn of(source: &Source, lenient: bool) -> Result<Shape, ReadError> {
 pub(super) fn of_value(source: &Source, json: Span) -> Result<Vec<Found>, ReadError> {
     let text = source.text();
     let value = json.text(text);
-    if let Some(list) = Array::of(value) {
-        let holds_conversations = list.0.first().is_some_and(|first| {
-            Object::of(first).is_some_and(|first| in_object(text, &first, json, "").is_some())
-        });
-        if !holds_conversations {
-            let is_messages = list.0.is_empty() || list.0.iter().any(|e| e.starts_with('{'));
-            return match is_messages {
-                true => Ok(vec![found("0", json, None)]),
-                false => Err(unknown(source, json)),
-            };
+    if Kind::of(value) == Kind::Array {
+        let first = Array::first(value);
+        let list = || Array::of(value).unwrap_or_default();
+        let holds_conversations = first
+            .and_then(Object::of)
+            .is_some_and(|first| in_object(text, &first, json, "").is_some());
+        if holds_conversations {
+            return Ok(each(text, &list()));
         }
-        return Ok(each(text, &list));
+        let is_messages = first.is_none_or(|first| first.starts_with('{'))
+            || list().0.iter().any(|element| element.starts_with('{'));
+        return match is_messages {
+            true => Ok(vec![found("0", json, None)]),
+            false => Err(unknown(source, json)),
+        };
     }
     let object = Object::of(value).ok_or_else(|| unknown(source, json))?;
     if let Some(found) = in_object(text, &object, json, "0") {

@@ -104,6 +104,16 @@ impl<'a> Object<'a> {
 }
 
 impl<'a> Array<'a> {
+    /// The source of the first element of `json`, which is well-formed; what follows it is not looked at.
+    pub fn first(json: &'a str) -> Option<&'a str> {
+        let rest = json.trim_start().strip_prefix('[')?.trim_start();
+        if rest.starts_with(']') {
+            return None;
+        }
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<&RawValue>();
+        values.next()?.ok().map(RawValue::get)
+    }
+
     /// Lists `json`, `None` when it is anything but an array.
     pub fn of(json: &'a str) -> Option<Self> {
         (Kind::of(json) == Kind::Array)
@@ -115,23 +125,17 @@ impl<'a> Array<'a> {
 /// How deep `json` nests: 0 for a scalar, 1 for a list of scalars. One pass, no recursion.
 pub fn depth(json: &str) -> usize {
     let (mut now, mut most) = (0usize, 0usize);
-    let mut bytes = json.bytes();
-    while let Some(byte) = bytes.next() {
+    let bytes = json.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
         match byte {
             b'[' | b'{' => {
                 now += 1;
                 most = most.max(now);
             }
             b']' | b'}' => now = now.saturating_sub(1),
-            b'"' => {
-                while let Some(byte) = bytes.next() {
-                    match byte {
-                        b'\\' => drop(bytes.next()),
-                        b'"' => break,
-                        _ => {}
-                    }
-                }
-            }
+            b'"' => at = string::end(bytes, at),
             _ => {}
         }
     }
@@ -239,6 +243,16 @@ mod tests {
             Array::of(object.members[1].value).unwrap().0,
             [r#""x""#, "{}"]
         );
+    }
+
+    #[test]
+    fn the_first_element_alone() {
+        let check =
+            |json: &str, expect: Option<&str>| assert_eq!(Array::first(json), expect, "{json}");
+        check(r#" [ {"a":[1]} ,2]"#, Some(r#"{"a":[1]}"#));
+        check("[12,3]", Some("12"));
+        check("[ ]", None);
+        check("{}", None);
     }
 
     #[test]

@@ -8,23 +8,43 @@
 use std::borrow::Cow;
 use std::ops::Range;
 
+use memchr::{memchr, memchr2};
+
 /// What a lone surrogate is shown as.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// The decoded text of a literal.
 pub fn decode(literal: &str) -> Cow<'_, str> {
     let inner = inner(literal);
-    if !inner.contains('\\') {
+    let Some(first) = memchr(b'\\', inner.as_bytes()) else {
         return Cow::Borrowed(inner);
-    }
+    };
     let mut text = String::with_capacity(inner.len());
-    for piece in Pieces::new(inner) {
+    text.push_str(&inner[..first]);
+    for piece in (Pieces { inner, at: first }) {
         match piece.meaning {
             Meaning::Plain => text.push_str(&inner[piece.source]),
             Meaning::Escaped(char) => text.push(char),
         }
     }
     Cow::Owned(text)
+}
+
+/// Whether a literal's text is empty, without decoding it.
+pub fn is_empty(literal: &str) -> bool {
+    inner(literal).is_empty()
+}
+
+/// Where the string that goes on at `at` ends: behind its closing quote, or at the end of what there is.
+pub(super) fn end(bytes: &[u8], mut at: usize) -> usize {
+    while let Some(found) = bytes.get(at..).and_then(|rest| memchr2(b'"', b'\\', rest)) {
+        at += found + 1;
+        if bytes[at - 1] == b'"' {
+            return at;
+        }
+        at += 1;
+    }
+    bytes.len()
 }
 
 /// The beginning of what [`decode`] gives: as many whole characters as `max_bytes` bytes hold. Costs no more than
@@ -183,7 +203,7 @@ impl Iterator for Pieces<'_> {
     fn next(&mut self) -> Option<Piece> {
         let rest = self.inner.get(self.at..).filter(|rest| !rest.is_empty())?;
         let start = self.at;
-        let (len, meaning) = match rest.find('\\') {
+        let (len, meaning) = match memchr(b'\\', rest.as_bytes()) {
             Some(0) => escape(rest),
             Some(run) => (run, Meaning::Plain),
             None => (rest.len(), Meaning::Plain),
@@ -259,6 +279,17 @@ mod tests {
         check(r#""\ude00\ud83d""#, "\u{fffd}\u{fffd}");
         check(r#""\ud83d\u0041""#, "\u{fffd}A");
         check(r#""\\ud83d""#, "\\ud83d");
+    }
+
+    #[test]
+    fn a_string_ends_behind_its_quote() {
+        let check =
+            |rest: &str, expect: usize| assert_eq!(end(rest.as_bytes(), 0), expect, "{rest}");
+        check(r#"plain" : 1"#, 6);
+        check(r#"a\"b\\" : 1"#, 7);
+        check("no end", 6);
+        check(r#"cut off\"#, 8);
+        assert!(is_empty(r#""""#) && !is_empty(r#""\n""#));
     }
 
     #[test]

@@ -146,7 +146,7 @@ fn said(builder: &mut Builder<'_>, message: &Object<'_>) -> Result<(), Odd> {
     let source = builder.source();
     if let Some(json) = message.value("content") {
         match Kind::of(json) {
-            Kind::String if string::decode(json).is_empty() => {}
+            Kind::String if string::is_empty(json) => {}
             Kind::String => {
                 let span = Span::of(source, json);
                 let home = Home::Content(Emptied::Null);

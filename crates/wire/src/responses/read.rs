@@ -156,7 +156,7 @@ fn said(
         return Err(Odd::new("a message without content", EXPECTED));
     };
     match Kind::of(json) {
-        Kind::String if string::decode(json).is_empty() => {}
+        Kind::String if string::is_empty(json) => {}
         Kind::String => {
             let at = Span::of(source, json);
             builder.push(PartKind::Text, TextAt::String(at), at, Home::Whole);

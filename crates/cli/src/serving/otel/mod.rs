@@ -43,7 +43,7 @@ const TIMEOUT_MS: u64 = 10_000;
 const LAST: Duration = Duration::from_secs(5);
 
 /// Spans are exported as long as it is held, if they are at all.
-pub(super) struct Exporting {
+pub(crate) struct Exporting {
     provider: Option<SdkTracerProvider>,
     log: fn(&str),
 }
@@ -51,7 +51,7 @@ pub(super) struct Exporting {
 impl Exporting {
     /// Begins to export if the environment names a collector. What cannot be done is logged; the service runs without.
     /// Called inside of a runtime.
-    pub(super) fn begin(log: fn(&str)) -> Self {
+    pub(crate) fn begin(log: fn(&str)) -> Self {
         let provider = provider(log).unwrap_or_else(|why| {
             log(&format!("otel: spans are not exported: {why}"));
             None
@@ -86,7 +86,7 @@ impl Exporting {
     }
 
     /// Sends what is left, within a limit.
-    pub(super) async fn end(self) {
+    pub(crate) async fn end(self) {
         let Some(provider) = self.provider else {
             return;
         };

@@ -162,3 +162,16 @@ fn files_are_in_no_store() {
     assert_eq!(place.run(&["compact"]).code, 2);
     assert_eq!(place.files(), ["openai.json"]);
 }
+
+#[test]
+fn half_of_a_surrogate_pair_in_a_message_is_shown() {
+    let desk = Desk::of_file();
+    let message = r#"[{"type":"human","content":"half \ud83d of it","id":"a"}]"#;
+    desk.place.write("half.json", message.as_bytes());
+    desk.run(&["thread", "import", "half.json", "--id", "half"])
+        .done();
+    let request = desk.json(&["thread", "request", "half"]);
+    assert_eq!(request["messages"][0]["content"], "half \u{fffd} of it");
+    let export = desk.run(&["thread", "export", "half", "--out", "-"]);
+    assert!(export.out.contains(r"half \ud83d of it"), "{}", export.out);
+}

@@ -3,6 +3,7 @@
 mod compacting;
 mod crashing;
 mod faulty;
+mod journal;
 mod messages;
 mod mirroring;
 mod moving;
