@@ -1,5 +1,6 @@
 //! Judges requests by the strict validators, for `scripts/proxy-sdk-test.sh` and `scripts/proxy-clients.sh`: lines of
 //! `{"path": …, "raw": …}`, where the raw body is a string, on standard input. Says what is wrong, and fails if anything is.
+#![expect(clippy::print_stdout, reason = "that is what it is for")]
 
 use std::io::BufRead as _;
 
