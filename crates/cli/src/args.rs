@@ -87,6 +87,18 @@ Examples:
   conspectus plan runs.json --conversation 3
       one of several conversations in a file";
 
+const EVAL: &str = "\
+Each conversation is cut at half and at three quarters, and what lies before the cut is compacted. Counted is
+how many of the names that are written again behind the cut still stand there (names), of the files that were
+edited (files), and of the user's words (words). Sizes: a CJK character is a token, four others are one.
+Bounds: random lines need no thought, the oracle knows what will be needed. More is in docs/retention.md.";
+
+const EVAL_EXAMPLES: &str = "\
+Examples:
+  conspectus eval --latest claude
+      what of your newest Claude Code session would survive
+  conspectus eval sessions/ --budget 5,10 --csv figures.csv --svg chart.svg";
+
 const CONFIG_EXAMPLES: &str = "\
 Examples:
   conspectus config example > config.yaml
@@ -165,6 +177,9 @@ pub(crate) enum Command {
     /// Show what would go and stay, and why, a line a unit
     #[command(after_help = format!("{SIZES}\n\n{PLAN_EXAMPLES}\n\n{EXIT_CODES}"))]
     Plan(LookArgs),
+    /// Measure what survives a compaction, by ways to compact, at equal sizes
+    #[command(after_help = format!("{EVAL}\n\n{EVAL_EXAMPLES}\n\n{EXIT_CODES}"))]
+    Eval(EvalArgs),
     /// Find again what was said in a thread, whatever was compacted
     #[command(after_help = format!("{THREADS}\n\n{RECALL_EXAMPLES}\n\n{EXIT_CODES}"))]
     Recall(RecallArgs),
@@ -511,6 +526,45 @@ pub(crate) struct LookArgs {
 
     #[command(flatten)]
     pub(crate) policy: PolicyArgs,
+}
+
+/// `eval`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct EvalArgs {
+    #[command(flatten)]
+    pub(crate) read: ReadArgs,
+
+    /// What may be left, in percent, joined by commas
+    #[arg(long, value_name = "PERCENT", value_delimiter = ',', default_value = "5,10,25",
+        value_parser = clap::value_parser!(u32).range(1..=100))]
+    pub(crate) budget: Vec<u32>,
+
+    /// Beside one compaction also so many, one after the other
+    #[arg(long, value_name = "N", default_value = "5", value_parser = rounds)]
+    pub(crate) compactions: usize,
+
+    /// Print one JSON document instead of a table
+    #[arg(long, help_heading = "Output")]
+    pub(crate) json: bool,
+
+    /// Write the figures as comma-separated values, too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) csv: Option<PathBuf>,
+
+    /// Draw them, too
+    #[arg(long, value_name = "FILE", help_heading = "Output")]
+    pub(crate) svg: Option<PathBuf>,
+
+    /// Replace files that are there
+    #[arg(long, help_heading = "Output")]
+    pub(crate) overwrite: bool,
+}
+
+fn rounds(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(rounds @ 1..=100) => Ok(rounds),
+        _ => Err("give a number from 1 to 100".to_owned()),
+    }
 }
 
 /// What to read, and how.

@@ -9,6 +9,8 @@ use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use crate::fail::{Exit, Fail, io_words};
+
 /// What writing came to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Wrote {
@@ -27,6 +29,19 @@ pub(crate) enum Refused {
     Exists,
     /// The system refused.
     Io(io::Error),
+}
+
+impl Refused {
+    /// What to tell people about the file of this name.
+    pub(crate) fn fail(self, name: &str) -> Fail {
+        match self {
+            Self::Io(why) => Fail::about(Exit::Output, name, &io_words(&why)),
+            Self::Exists => {
+                let why = "is already there and was left alone; use --overwrite to replace it";
+                Fail::about(Exit::Output, name, why)
+            }
+        }
+    }
 }
 
 impl From<io::Error> for Refused {

@@ -29,7 +29,7 @@ pub(crate) fn run(job: &CompactJob) -> Done {
         (_, true) => Talk::Quiet,
         _ => Talk::Normal,
     };
-    let mut round = Round::begin("compact", stream, talk, &job.policy, &job.inputs);
+    let mut round = Round::begin("compact", stream, talk, Some(&job.policy), &job.inputs);
     let mut results: Vec<FileResult> = Vec::new();
     let mut taken = Taken::default();
     let files = job.inputs.all.len();

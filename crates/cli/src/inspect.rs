@@ -66,7 +66,7 @@ pub(crate) fn look<T: Serialize>(
     shown: &dyn Fn(&Looked<T>, show::Style) -> String,
 ) -> Done {
     let talk = if job.json { Talk::Json } else { Talk::Normal };
-    let mut round = Round::begin(command, Stream::Out, talk, &job.policy, &job.inputs);
+    let mut round = Round::begin(command, Stream::Out, talk, Some(&job.policy), &job.inputs);
     let mut results: Vec<Looked<T>> = Vec::new();
     for input in &job.inputs.all {
         round.ui.progress(&input.short_name());

@@ -13,7 +13,7 @@ use conspectus_config::{
     Advice, Config, ConfigError, ConfigWarning, FILE_VARIABLE, Overrides, Tip,
 };
 
-use crate::args::{CompactArgs, LookArgs, PolicyArgs, ReadArgs, SummaryArgs, To};
+use crate::args::{CompactArgs, EvalArgs, LookArgs, PolicyArgs, ReadArgs, SummaryArgs, To};
 use crate::asked::Asked;
 use crate::asking::{Asking, Telling};
 use crate::fail::{Exit, Fail, io_words};
@@ -86,6 +86,26 @@ pub(crate) struct LookJob {
     pub(crate) json: bool,
     /// When and how.
     pub(crate) policy: PolicyJob,
+}
+
+/// `eval`.
+pub(crate) struct EvalJob {
+    /// What to read.
+    pub(crate) inputs: Inputs,
+    /// How.
+    pub(crate) read: OpenOptions,
+    /// In percent of what there is before a cut.
+    pub(crate) budgets: Vec<u32>,
+    /// How many compactions one after the other, beside one.
+    pub(crate) rounds: usize,
+    /// The report is a JSON document.
+    pub(crate) json: bool,
+    /// Where the figures go as comma-separated values.
+    pub(crate) csv: Option<PathBuf>,
+    /// Where the chart goes.
+    pub(crate) svg: Option<PathBuf>,
+    /// Files that are there may be replaced.
+    pub(crate) overwrite: bool,
 }
 
 /// The policy, before the format of a file is known.
@@ -240,6 +260,23 @@ pub(crate) fn look(args: LookArgs) -> Result<LookJob, Fail> {
         conversation: args.conversation,
         json: args.json,
         policy,
+    })
+}
+
+pub(crate) fn eval(args: EvalArgs) -> Result<EvalJob, Fail> {
+    let (inputs, read) = inputs(&args.read)?;
+    let mut budgets = args.budget;
+    budgets.sort_unstable();
+    budgets.dedup();
+    Ok(EvalJob {
+        inputs,
+        read,
+        budgets,
+        rounds: args.compactions,
+        json: args.json,
+        csv: args.csv,
+        svg: args.svg,
+        overwrite: args.overwrite,
     })
 }
 

@@ -21,6 +21,7 @@ mod chat;
 mod chat;
 mod check;
 mod compact;
+mod eval;
 mod fail;
 mod inputs;
 mod inspect;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         Command::Compact(args) => job::compact(args).and_then(|job| compact::run(&job)),
         Command::Inspect(args) => job::look(args).and_then(|job| inspect::run(&job)),
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
+        Command::Eval(args) => job::eval(args).and_then(|job| eval::run(&job)),
         Command::Chat(args) => chat::run(&args),
         Command::Serve(args) => serving::run(&args),
         Command::Proxy(args) => proxying::run(&args),

@@ -21,7 +21,8 @@ pub(crate) struct Round<'j> {
     command: &'static str,
     /// The report is a JSON document.
     json: bool,
-    policy: &'j PolicyJob,
+    /// What the command was told about when and how, if that matters to it.
+    policy: Option<&'j PolicyJob>,
     skipped: Vec<Skipped>,
     errors: Vec<ErrorLine>,
     /// Something was shown already.
@@ -47,12 +48,14 @@ impl<'j> Round<'j> {
         command: &'static str,
         stream: Stream,
         talk: Talk,
-        policy: &'j PolicyJob,
+        policy: Option<&'j PolicyJob>,
         inputs: &Inputs,
     ) -> Self {
-        policy.warnings.borrow().iter().for_each(|w| ui::warning(w));
-        if talk != Talk::Quiet {
-            policy.advice.iter().for_each(|a| ui::advice(a));
+        if let Some(policy) = policy {
+            policy.warnings.borrow().iter().for_each(|w| ui::warning(w));
+            if talk != Talk::Quiet {
+                policy.advice.iter().for_each(|a| ui::advice(a));
+            }
         }
         inputs
             .failed
@@ -94,14 +97,15 @@ impl<'j> Round<'j> {
         let exit = exits.chain(self.errors.iter().map(|e| e.exit)).max();
         let exit = exit.unwrap_or(Exit::Done);
         if self.json {
+            let policy = self.policy;
             self.ui.json(&Report {
                 command: self.command,
                 version: env!("CARGO_PKG_VERSION"),
                 exit_code: exit.code(),
                 results,
                 skipped: &self.skipped,
-                warnings: &self.policy.warnings.borrow(),
-                advice: &self.policy.advice,
+                warnings: &policy.map_or_else(Vec::new, |policy| policy.warnings.borrow().clone()),
+                advice: policy.map_or(&[], |policy| &policy.advice),
                 errors: &self.errors,
             })?;
         } else if !self.skipped.is_empty() {

@@ -1,17 +1,10 @@
 //! A whole compaction of the evaluation's parts: the newest whole units as they are, the rest as a digest.
 
-use conspectus_core::count::TokenCounter as _;
-use conspectus_core::digest::{DigestSource, digest};
-use conspectus_core::ledger::Ledger;
-use conspectus_core::view::MessageView;
+use conspectus_eval::{Digested, Session};
 
-use crate::parts::{EvalCounter, RawPart, Request, Transcript};
+use crate::parts::{RawPart, Request, Transcript};
 
-/// Percent of the budget that the newest whole units may take.
-const TAIL: u64 = 15;
-const RULE: &str = "\n---\n";
-
-/// The text that the model would still see, at most the request's budget by [`EvalCounter`].
+/// The text that the model would still see, at most the request's budget.
 pub fn compact(request: &Request) -> String {
     let parts: Vec<RawPart> = request
         .parts
@@ -19,62 +12,16 @@ pub fn compact(request: &Request) -> String {
         .filter(|p| !matches!(p.kind.as_str(), "image" | "opaque") && p.role != "system")
         .cloned()
         .collect();
-    let (cut, tail) = tail(&parts, request.budget * TAIL / 100);
-    let removed = Transcript::new(&parts);
-    let (gone, kept): (Vec<&MessageView>, Vec<&MessageView>) = {
-        let until = Transcript::new(&parts[..cut]).messages.len();
-        let views: Vec<&MessageView> = removed.messages.iter().collect();
-        (views[..until].to_vec(), views[until..].to_vec())
-    };
-    let mut ledger = Ledger::default();
-    for view in &gone {
-        ledger.fold(view, &removed);
-    }
-    let source = DigestSource {
-        messages: &gone,
-        kept: &kept,
-        texts: &removed,
-        previous: None,
-        beside: "",
-        ledger: &ledger,
-    };
-    let kept_text = if tail.is_empty() {
-        tail
-    } else {
-        [RULE, &tail].concat()
-    };
-    let weight = EvalCounter.text(&kept_text);
-    let room = request.budget.saturating_sub(EvalCounter.tokens(weight));
-    let summary = digest(&source, room, &EvalCounter);
-    [summary.text, kept_text].concat()
-}
-
-/// Where the newest whole units start that fit `budget`, and their text. A unit is a message with the
-/// results that follow.
-fn tail(parts: &[RawPart], budget: u64) -> (usize, String) {
-    let groups: Vec<&[RawPart]> = parts
-        .chunk_by(|a, b| a.msg == b.msg || b.kind == "tool_result")
-        .collect();
-    let mut start = parts.len();
-    let mut text = String::new();
-    for group in groups.iter().rev() {
-        let lines: Vec<String> = group.iter().map(RawPart::rendered).collect();
-        let longer = if text.is_empty() {
-            lines.join("\n")
-        } else {
-            [&lines.join("\n"), "\n", &text].concat()
-        };
-        if EvalCounter.tokens(EvalCounter.text(&longer)) > budget {
-            break;
-        }
-        text = longer;
-        start -= group.len();
-    }
-    (start, text)
+    let transcript = Transcript::new(&parts);
+    let session = Session::new(String::new(), &transcript.messages, &transcript);
+    let budget = usize::try_from(request.budget).unwrap_or(usize::MAX);
+    Digested::default().compact(&session, transcript.messages.len(), budget)
 }
 
 #[cfg(test)]
 mod tests {
+    use conspectus_eval::tokens;
+
     use super::*;
 
     fn part(role: &str, kind: &str, text: &str, msg: u64) -> RawPart {
@@ -108,10 +55,7 @@ mod tests {
                 budget,
                 parts: parts.clone(),
             });
-            assert!(
-                EvalCounter.tokens(EvalCounter.text(&text)) <= budget,
-                "{budget}: {text}"
-            );
+            assert!(tokens(&text) as u64 <= budget, "{budget}: {text}");
             if budget >= 120 {
                 assert!(
                     text.ends_with("---\nassistant: The build passes now."),

@@ -3,7 +3,6 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use conspectus_core::count::{CounterId, TokenCounter, Weight};
 use conspectus_core::id::{CallId, Handle, Ident};
 use conspectus_core::view::{MediaKind, MessageView, Part, PartKind, PartRef, Role, Texts};
 use serde::Deserialize;
@@ -11,7 +10,7 @@ use serde::Deserialize;
 /// What the evaluation writes to a compactor's standard input.
 #[derive(Debug, Deserialize)]
 pub struct Request {
-    /// Tokens that the answer may have, by [`EvalCounter`].
+    /// Tokens that the answer may have, by the evaluation's measure ([`conspectus_eval::tokens`]).
     pub budget: u64,
     /// The transcript before the cut.
     pub parts: Vec<RawPart>,
@@ -91,15 +90,6 @@ impl RawPart {
             _ => PartKind::Text,
         }
     }
-
-    /// The part as the evaluation's baselines write it.
-    pub fn rendered(&self) -> String {
-        match self.kind.as_str() {
-            "tool_call" => format!("[call {}] {}", self.name, self.text),
-            "tool_result" => format!("[result] {}", self.text),
-            _ => format!("{}: {}", self.role, self.text),
-        }
-    }
 }
 
 impl Texts for Transcript {
@@ -112,40 +102,4 @@ impl Texts for Transcript {
     fn json(&self, _at: PartRef) -> Option<Cow<'_, str>> {
         None
     }
-}
-
-/// The evaluation's token estimate: a CJK character is one token, four other characters are one.
-#[derive(Clone, Copy, Debug)]
-pub struct EvalCounter;
-
-impl TokenCounter for EvalCounter {
-    fn id(&self) -> CounterId {
-        CounterId(900)
-    }
-
-    fn message(&self, message: &MessageView, texts: &dyn Texts) -> Weight {
-        (0..message.parts.len())
-            .map(|part| {
-                let part = u16::try_from(part).unwrap_or(u16::MAX);
-                let message = message.handle;
-                self.text(&texts.text(PartRef { message, part }))
-            })
-            .sum()
-    }
-
-    fn text(&self, text: &str) -> Weight {
-        text.chars().map(|c| if is_cjk(c) { 4 } else { 1 }).sum()
-    }
-
-    fn added_message(&self, text: &str) -> Weight {
-        self.text(text)
-    }
-
-    fn tokens(&self, weight: Weight) -> u64 {
-        weight.div_ceil(4)
-    }
-}
-
-fn is_cjk(c: char) -> bool {
-    matches!(c, '\u{3040}'..='\u{30ff}' | '\u{3400}'..='\u{9fff}' | '\u{ac00}'..='\u{d7af}' | '\u{ff00}'..='\u{ffef}')
 }

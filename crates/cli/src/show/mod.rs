@@ -3,6 +3,7 @@
 mod asked;
 mod compact;
 mod cost;
+mod eval;
 mod inspect;
 mod numbers;
 mod plan;
@@ -13,6 +14,7 @@ pub(crate) use asked::ahead;
 #[cfg(feature = "threads")]
 pub(crate) use compact::summary_lines;
 pub(crate) use compact::{file, skipped};
+pub(crate) use eval::{eval, too_short};
 pub(crate) use inspect::inspection;
 pub(crate) use numbers::{numbers, said_by};
 pub(crate) use plan::plan;

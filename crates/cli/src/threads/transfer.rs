@@ -12,7 +12,7 @@ use super::trouble::Trouble;
 use super::{Told, reading, tell, told_thread, writing};
 use crate::Done;
 use crate::args::{CommonArgs, FromFile, OfThread};
-use crate::atomic::{self, Refused, Wrote};
+use crate::atomic::{self, Wrote};
 use crate::fail::{Exit, Fail, io_words};
 use crate::show::{count, plain};
 use crate::ui::write_out;
@@ -156,13 +156,7 @@ pub(super) fn export(thread: &OfThread, out: &Path, overwrite: bool) -> Done {
         let (place, lines) = read()?;
         let name = out.display().to_string();
         let wrote = atomic::write(out, lines.as_bytes(), private(), overwrite);
-        let wrote = wrote.map_err(|refused| match refused {
-            Refused::Io(why) => Fail::about(Exit::Output, &name, &io_words(&why)),
-            Refused::Exists => {
-                let why = "is already there and was left alone; use --overwrite to replace it";
-                Fail::about(Exit::Output, &name, why)
-            }
-        })?;
+        let wrote = wrote.map_err(|refused| refused.fail(&name))?;
         let state = match wrote {
             Wrote::New => "written",
             Wrote::Replaced => "replaced",

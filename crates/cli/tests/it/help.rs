@@ -9,6 +9,7 @@ fn help() {
     insta::assert_snapshot!("help_compact", help(&["compact", "--help"]));
     insta::assert_snapshot!("help_inspect", help(&["inspect", "--help"]));
     insta::assert_snapshot!("help_plan", help(&["plan", "--help"]));
+    insta::assert_snapshot!("help_eval", help(&["eval", "--help"]));
     insta::assert_snapshot!("help_config", help(&["config", "--help"]));
     insta::assert_snapshot!("help_config_check", help(&["config", "check", "--help"]));
 }
@@ -20,7 +21,7 @@ fn lines_fit_a_terminal() {
     ];
     let threads = threads.iter().map(|command| vec!["thread", command]);
     let files = [
-        "compact", "inspect", "plan", "recall", "thread", "chat", "proxy",
+        "compact", "inspect", "plan", "eval", "recall", "thread", "chat", "proxy",
     ]
     .map(|command| vec![command]);
     for command in files.into_iter().chain(threads) {

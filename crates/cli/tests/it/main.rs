@@ -11,6 +11,7 @@ mod config;
 mod crash;
 mod docs;
 mod errors;
+mod eval;
 mod help;
 mod inspect;
 mod logs;

@@ -32,7 +32,7 @@ fn pages_for_man() {
     assert!(page(&["config", "check"]).contains("conspectus config check"));
     place.run(&["man", "compcat"]).failed(
         2,
-        "error: compcat: no such command; there are compact, inspect, plan, recall, thread, chat, serve, proxy, config, completions, man\n",
+        "error: compcat: no such command; there are compact, inspect, plan, eval, recall, thread, chat, serve, proxy, config, completions, man\n",
     );
     place.run(&["man", "--out", "pages/man1"]).done();
     assert_eq!(
@@ -45,6 +45,7 @@ fn pages_for_man() {
             "pages/man1/conspectus-config-example.1",
             "pages/man1/conspectus-config-schema.1",
             "pages/man1/conspectus-config.1",
+            "pages/man1/conspectus-eval.1",
             "pages/man1/conspectus-inspect.1",
             "pages/man1/conspectus-man.1",
             "pages/man1/conspectus-plan.1",
