@@ -115,7 +115,8 @@ fn measure(job: &EvalJob, opened: &Opened, tally: &mut Tally, say: &dyn Fn(&str)
             for percent in &job.budgets {
                 let budget = before * *percent as usize / 100;
                 for rounds in [1, job.rounds] {
-                    for method in Method::ALL {
+                    let ways = Method::ALL.into_iter().filter(|way| way.is_for(rounds));
+                    for method in ways {
                         let cell = Cell {
                             source: source.to_owned(),
                             percent: *percent,

@@ -18,9 +18,9 @@ pub fn chart(cells: &[(Cell, Means)]) -> String {
     let mut percents: Vec<u32> = once.iter().map(|(cell, _)| cell.percent).collect();
     percents.sort_unstable();
     percents.dedup();
-    let group = Method::ALL.len() * BAR + GAP;
+    let group = shown().count() * BAR + GAP;
     // Wide enough for the names on top.
-    let width = LEFT + (percents.len() * group).max(Method::ALL.len() * NAME) + 20;
+    let width = LEFT + (percents.len() * group).max(shown().count() * NAME) + 20;
     let bottom = TOP as f64 + HIGH;
     let mut out = String::new();
     let mut add = |text: std::fmt::Arguments<'_>| {
@@ -32,7 +32,7 @@ pub fn chart(cells: &[(Cell, Means)]) -> String {
          font-family=\"sans-serif\" font-size=\"12\" role=\"img\">\n<title>Share of the names needed later that survive \
          a compaction</title>\n<style>text{{fill:#57606a}}@media(prefers-color-scheme:dark){{text{{fill:#9da7b3}}}}</style>\n"
     ));
-    for (nth, method) in Method::ALL.into_iter().enumerate() {
+    for (nth, method) in shown().enumerate() {
         let x = LEFT + nth * NAME;
         add(format_args!(
             "<rect x=\"{x}\" y=\"14\" width=\"11\" height=\"11\" rx=\"2\" fill=\"{}\"/><text x=\"{}\" y=\"24\">{}</text>\n",
@@ -54,7 +54,7 @@ pub fn chart(cells: &[(Cell, Means)]) -> String {
     }
     for (nth, percent) in percents.iter().enumerate() {
         let left = LEFT + nth * group + GAP / 2;
-        for (at, method) in Method::ALL.into_iter().enumerate() {
+        for (at, method) in shown().enumerate() {
             let found = once
                 .iter()
                 .find(|(cell, _)| cell.percent == *percent && cell.method == method);
@@ -74,7 +74,7 @@ pub fn chart(cells: &[(Cell, Means)]) -> String {
         }
         add(format_args!(
             "<text x=\"{}\" y=\"{:.1}\" text-anchor=\"middle\">{percent}% of the tokens</text>\n",
-            left + Method::ALL.len() * BAR / 2,
+            left + shown().count() * BAR / 2,
             bottom + 20.0
         ));
     }
@@ -82,11 +82,16 @@ pub fn chart(cells: &[(Cell, Means)]) -> String {
     out
 }
 
+/// The ways that one compaction tells apart.
+fn shown() -> impl Iterator<Item = Method> {
+    Method::ALL.into_iter().filter(|method| method.is_for(1))
+}
+
 fn colour(method: Method) -> &'static str {
     match method {
         Method::KeepLast => "#8b949e",
         Method::Masking => "#6e9fd0",
-        Method::Digest => "#2f81f7",
+        Method::Digest | Method::DigestOfDigests => "#2f81f7",
         Method::Random => "#c9b27c",
         Method::Oracle => "#7fbf7f",
     }

@@ -18,6 +18,9 @@ const RULE: &str = "\n---\n";
 /// A conversation that is compacted again and again as it grows.
 #[derive(Clone, Debug, Default)]
 pub struct Digested {
+    /// What was folded is forgotten, as in a file that is replaced by its compacted form: a later digest reads the one
+    /// before it. A thread forgets nothing, and each of its digests is made from all that is folded.
+    forgets: bool,
     ledger: Ledger,
     /// Messages that are only in the digest.
     gone: usize,
@@ -26,12 +29,20 @@ pub struct Digested {
 }
 
 impl Digested {
+    /// See [`Self`]; `default()` forgets nothing.
+    pub fn forgetting(forgets: bool) -> Self {
+        Self {
+            forgets,
+            ..Self::default()
+        }
+    }
+
     /// Compacts the messages up to `until` and gives what the model would still see: at most `budget` tokens.
     pub fn compact(&mut self, session: &Session<'_>, until: usize, budget: usize) -> String {
         let until = until.min(session.views.len());
         let (first_kept, tail) = tail(session, self.gone..until, budget * TAIL / 100);
         let is_said = |view: &&MessageView| view.role != Role::System;
-        let gone: Vec<&MessageView> = session.views[self.gone..first_kept]
+        let new: Vec<&MessageView> = session.views[self.gone..first_kept]
             .iter()
             .filter(is_said)
             .collect();
@@ -39,9 +50,13 @@ impl Digested {
             .iter()
             .filter(is_said)
             .collect();
-        for view in &gone {
+        for view in &new {
             self.ledger.fold(view, session.texts);
         }
+        let gone = match self.forgets {
+            true => new,
+            false => session.views[..first_kept].iter().filter(is_said).collect(),
+        };
         let tail = if tail.is_empty() {
             tail
         } else {
@@ -52,7 +67,7 @@ impl Digested {
             messages: &gone,
             kept: &kept,
             texts: session.texts,
-            previous: Some(self.text.as_str()).filter(|text| !text.is_empty()),
+            previous: Some(self.text.as_str()).filter(|text| self.forgets && !text.is_empty()),
             beside: "",
             ledger: &self.ledger,
         };

@@ -16,6 +16,8 @@ pub enum Method {
     Masking,
     /// Our digest over the newest whole groups.
     Digest,
+    /// The same where what was folded is forgotten, so that each digest reads the one before it.
+    DigestOfDigests,
     /// Lines by chance: what needs no thought.
     Random,
     /// Lines that hold what will be needed: what nobody can know.
@@ -24,10 +26,11 @@ pub enum Method {
 
 impl Method {
     /// All of them, bounds last.
-    pub const ALL: [Self; 5] = [
+    pub const ALL: [Self; 6] = [
         Self::KeepLast,
         Self::Masking,
         Self::Digest,
+        Self::DigestOfDigests,
         Self::Random,
         Self::Oracle,
     ];
@@ -38,9 +41,15 @@ impl Method {
             Self::KeepLast => "keep-last",
             Self::Masking => "masking",
             Self::Digest => "digest",
+            Self::DigestOfDigests => "digest of digests",
             Self::Random => "random lines",
             Self::Oracle => "oracle",
         }
+    }
+
+    /// Whether there is anything to say of so many compactions.
+    pub const fn is_for(self, rounds: usize) -> bool {
+        rounds > 1 || !matches!(self, Self::DigestOfDigests)
     }
 
     /// Whether it is only there to bound the scale.
@@ -61,8 +70,8 @@ impl Method {
     ) -> String {
         let needed = || case.later.names.keys().map(String::as_str);
         match self {
-            Self::Digest => {
-                let mut digested = Digested::default();
+            Self::Digest | Self::DigestOfDigests => {
+                let mut digested = Digested::forgetting(self == Self::DigestOfDigests);
                 let ends = case.ends(rounds);
                 let texts = ends
                     .map(|end| digested.compact(session, case.message_at(session, end), budget));
