@@ -13,7 +13,7 @@ use super::{Told, reading, tell, told_thread, writing};
 use crate::Done;
 use crate::args::{CommonArgs, FromFile, OfThread};
 use crate::atomic::{self, Wrote};
-use crate::fail::{Exit, Fail, io_words};
+use crate::fail::{Exit, Fail};
 use crate::show::{count, plain};
 use crate::ui::write_out;
 
