@@ -106,7 +106,7 @@ if wanted continue "$CONTINUE"; then
   echo "  a question with calls of a tool, then nine more in the same session"
   continue_cli "say hi"
   for n in $(seq 9); do continue_cli --resume "Request $n. $long"; done
-  looked /chat/completions OpenAI/JS
+  looked /chat/completions ls/JS
 fi
 valid
 echo "outcomes:"
