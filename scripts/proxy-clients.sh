@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Codex CLI, Claude Code, opencode and aider through the proxy, before a scripted upstream. They are large (430, 245, 185 and
-# 690 MB) and no part of scripts/test.sh. Those that are in CONSPECTUS_CLIENTS are run, the others are left out:
+# Codex CLI, Claude Code, opencode, aider and Continue's CLI through the proxy, before a scripted upstream. They are large
+# (430, 245, 185, 690 and 63 MB) and no part of scripts/test.sh. Those that are in CONSPECTUS_CLIENTS are run, the others are left out:
 #
 #   cd ~/.cache/conspectus-clients
 #   npm install --ignore-scripts @openai/codex-linux-x64@npm:@openai/codex@0.171.0-linux-x64 @anthropic-ai/claude-code-linux-x64 opencode-linux-x64
+#   npm install --ignore-scripts @continuedev/cli
 #   python3 -m venv aider && aider/bin/pip install aider-chat
 #
 # It runs in a network of its own, so that nothing calls home. What went up is checked by our strict validators.
@@ -95,6 +96,17 @@ if wanted aider "$AIDER"; then
       --chat-mode ask --max-chat-history-tokens 10000000 --no-check-update --no-show-model-warnings --no-analytics --yes --no-git --no-pretty \
       --no-fancy-input 2>&1 | tail -2 | cut -c1-150)
   looked /chat/completions OpenAI/Python
+fi
+CONTINUE="$clients/node_modules/.bin/cn"
+if wanted continue "$CONTINUE"; then
+  printf 'name: loop\nversion: 0.0.1\nschema: v1\nmodels:\n  - {name: sol, provider: openai, model: sol-1, apiBase: %s/v1, apiKey: k, roles: [chat],\n     defaultCompletionOptions: {contextLength: 1000000, maxTokens: 4000}}\n' "$proxy" >"$work/continue.yaml"
+  continue_cli() {
+    (cd "$work/place" && bare CONTINUE_TELEMETRY_ENABLED=0 timeout 60 "$CONTINUE" -p --auto --config "$work/continue.yaml" "$@" </dev/null 2>&1 | tail -1 | cut -c1-150)
+  }
+  echo "  a question with calls of a tool, then nine more in the same session"
+  continue_cli "say hi"
+  for n in $(seq 9); do continue_cli --resume "Request $n. $long"; done
+  looked /chat/completions ls/JS
 fi
 valid
 echo "outcomes:"

@@ -522,8 +522,8 @@ pub struct Read {
     pub messages: Vec<StoredMessage>,
 }
 
-/// Reads what the thread shows: its state, the record in force and what that does not fold. Costs what is in the
-/// window. `None`: there is no such thread, or nothing was ever written to it.
+/// Reads what the thread shows: its state, the record in force, what that does not fold, and the newest message. Costs what
+/// is in the window. `None`: there is no such thread, or nothing was ever written to it.
 ///
 /// # Errors
 /// When the store fails.
@@ -544,7 +544,14 @@ pub async fn window(store: &dyn ThreadStore, key: &ThreadKey) -> Result<Option<R
         .iter()
         .find(|record| Some(record.id) == state.active());
     let mut messages = Vec::new();
-    for (first, last) in shown(&state, active.map(AsRef::as_ref)) {
+    let mut runs = shown(&state, active.map(AsRef::as_ref));
+    // The path goes on from its newest message, also where that is folded: a branch may begin there.
+    if let Some(head) = state.head()
+        && runs.last().is_none_or(|(_, last)| *last < head)
+    {
+        runs.push((head, head));
+    }
+    for (first, last) in runs {
         messages.extend(store.messages(key, first, last).await?);
     }
     let ledger = active.map(|record| record.ledger.clone());

@@ -12,8 +12,8 @@ use conspectus::core::view::{Role, Usage};
 use conspectus::store::{Listed, Listing, StoreError, ThreadKey, ThreadStore};
 use conspectus::telemetry::Telemetry;
 use conspectus::threads::{
-    ClientList as _, CompactThread, Compacted, CreateThread, InStep, Metadata, Mirror, Mirrored,
-    Place, RunModel, Settings as ThreadSettings, Threads, ThreadsError,
+    ClientList as _, CompactThread, Compacted, CreateThread, InStep, KeptOpen, Metadata, Mirror,
+    Mirrored, Place, RunModel, Settings as ThreadSettings, Threads, ThreadsError,
 };
 use conspectus::{Clock, Compactor, Format, ModelProfile, Models, Moment, Policy, catalog};
 use hyper::HeaderMap;
@@ -28,6 +28,8 @@ use crate::upstream::Upstream;
 
 /// What every name of a thread of ours begins with.
 pub(crate) const PREFIX: &str = "px-";
+/// Bytes of the threads that stay open between two requests.
+const OPEN_BYTES: usize = 64 << 20;
 /// Threads with the same beginning that are looked at.
 const ALIKE: u32 = 24;
 /// Tries to find a thread that the list fits.
@@ -66,6 +68,7 @@ pub(crate) struct Keeper {
     telemetry: Telemetry,
     settings: Settings,
     instance: String,
+    open: Arc<KeptOpen>,
     desks: AtomicU64,
     triggers: Mutex<Triggers>,
     /// Upstreams and models that refused thinking which stood behind a compaction.
@@ -86,6 +89,7 @@ impl Keeper {
             telemetry,
             settings,
             instance,
+            open: Arc::new(KeptOpen::new(OPEN_BYTES)),
             desks: AtomicU64::new(0),
             triggers: Mutex::default(),
             binding: Mutex::default(),
@@ -215,7 +219,8 @@ impl Keeper {
             }),
             endpoint: about.upstream.url().into(),
         }];
-        Threads::new(self.store.clone(), Arc::new(desk.compactor), settings)
+        let threads = Threads::new(self.store.clone(), Arc::new(desk.compactor), settings);
+        threads.keeping_open(self.open.clone())
     }
 
     /// What compacts conversations of a model behind an upstream. `asks`: a model may be asked, where the settings say

@@ -8,6 +8,7 @@
 mod adopt;
 mod bound;
 mod calibrate;
+mod carry;
 mod commit;
 mod decide;
 mod frozen;

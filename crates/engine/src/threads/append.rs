@@ -91,6 +91,7 @@ impl<C: Clock> Threads<C> {
         });
         let mut much = Much::Window;
         for _ in 0..Self::TRIES {
+            self.kept_open().turns.wait(key).await;
             let mut opened = self.open(key, much, &Asked::default()).await?;
             if append.under.is_some_and(|fence| fence != opened.head.fence) {
                 return Err(ThreadsError::Busy);

@@ -37,6 +37,7 @@ impl<C: Clock> Threads<C> {
         hook: &dyn BeforeFold,
     ) -> Result<Compacted, ThreadsError> {
         let mut is_marked = false;
+        let mut turn = None;
         for _ in 0..Self::TRIES {
             let mut opened = self.open(key, Much::Whole, &ask.asked()).await?;
             opened.thread.set_fence(held.fence);
@@ -72,13 +73,17 @@ impl<C: Clock> Threads<C> {
             };
             match self.write(key, write).await {
                 Ok(Written::Done(revision)) => opened.head.revision = revision,
-                Ok(_) => continue,
+                Ok(_) => {
+                    turn.get_or_insert_with(|| self.kept_open().turns.hold(key));
+                    continue;
+                }
                 Err(why) => {
                     // Nothing began.
                     let _ = self.store().mark(key, held.fence, None).await;
                     return Err(why);
                 }
             }
+            drop(turn);
             return self
                 .attempt(key, ask, held, control, hook, opened, *attempt)
                 .await;
@@ -151,7 +156,8 @@ impl<C: Clock> Threads<C> {
             false => Keeping::Live,
         };
         let clock = self.compactor().clock();
-        let home = StoreHome::new(self.store(), clock, self.bells(), key, keeping, opened);
+        let around_store = (self.store(), &self.kept_open().turns);
+        let home = StoreHome::new(around_store, clock, self.bells(), key, keeping, opened);
         let around = Around {
             home: &home,
             hook: (keeping == Keeping::Live).then_some(hook),
@@ -223,6 +229,7 @@ impl<C: Clock> Threads<C> {
                 .learn(&key.tenant, &run.endpoint, model, learnt);
             learning.await?;
         }
+        let mut turn = None;
         for _ in 0..Self::TRIES {
             let mut opened = self.open(key, Much::Window, &ask.asked()).await?;
             opened.thread.takes_end_of(&left.thread);
@@ -242,6 +249,7 @@ impl<C: Clock> Threads<C> {
                 self.store().mark(key, held.fence, None).await?;
                 return Ok(());
             }
+            turn.get_or_insert_with(|| self.kept_open().turns.hold(key));
         }
         Err(ThreadsError::Contended)
     }

@@ -1,11 +1,9 @@
 //! A thread that goes on from a place in another one.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use conspectus_core::effect::{CommitAck, Expect};
-use conspectus_core::id::{NodeId, RecordId};
-use conspectus_core::ranges::NodeRanges;
+use conspectus_core::effect::CommitAck;
+use conspectus_core::id::NodeId;
 use conspectus_core::record::Record;
 use conspectus_core::thread::{Sources, Thread};
 
@@ -17,8 +15,8 @@ use super::info::{CreateThread, ThreadInfo};
 use super::message::placed;
 use super::meta::{Meta, Origin};
 use super::moves::{Place, nowhere};
-use super::open::{moved, new_message};
-use super::settings::Asked;
+use super::open::{beside, moved, new_message};
+use super::settings::{Asked, Run};
 use super::shelf::Shelf;
 use super::state::Past;
 use crate::clock::Clock;
@@ -46,10 +44,7 @@ impl<C: Clock> Threads<C> {
             ..create
         };
         self.create(to, asked).await?;
-        match self
-            .copy(from, &path, &chain, past.meta.skills.clone(), to)
-            .await
-        {
+        match self.copy(&past, from, &path, &chain, to).await {
             Ok(()) => self.get(to).await,
             Err(why) => {
                 // Nothing half made is left.
@@ -61,83 +56,139 @@ impl<C: Clock> Threads<C> {
 
     async fn copy(
         &self,
+        past: &Past,
         from: &ThreadKey,
         path: &[&StoredMessage],
-        chain: &[Arc<Record>],
-        skills: Vec<serde_json::Value>,
+        chain: &[Carried],
         to: &ThreadKey,
     ) -> Result<(), ThreadsError> {
         let head = self.head(to).await?;
         let mut meta = Meta::read(&head.meta);
         let run = self.settings().run(&meta, &Asked::default())?;
         meta.counter = Some(run.counter.id());
-        meta.skills = skills;
+        meta.skills.clone_from(&past.meta.skills);
         meta.origin = Some(Origin {
             thread: from.thread.clone(),
             message: path.last().and_then(|m| m.message.native_id.clone()),
         });
-        let mut shelf = Shelf::default();
-        for (node, stored) in numbered(path) {
-            let message = &stored.message;
-            shelf.put(node, message.bytes.clone(), message.native_id.clone());
-        }
-        let src = Sources {
-            texts: &shelf,
-            counter: run.counter.as_ref(),
-        };
-        let mut thread = Thread::new(run.policy.clone());
-        let views = numbered(path).map(|(node, m)| placed(&m.message.known.view, node));
-        thread.append(views, src);
-        let messages = numbered(path).map(|(node, stored)| {
-            let id = stored.message.native_id.clone();
-            let id = id.unwrap_or_else(|| "".into());
-            new_message(&thread, node, stored.message.bytes.clone(), id)
-        });
-        let messages: Vec<_> = messages.collect();
-        let mut revision = head.revision;
-        let first = Write {
-            revision,
-            search: terms(&messages, 0, &shelf),
-            messages,
-            state: Some(Arc::new(thread.state())),
-            meta: Some(meta.to_text()),
-            events: vec![ThreadEvent::Imported.to_text()],
-            now: self.now(),
-            ..Write::default()
-        };
-        let mut writes = vec![first];
-        let map: BTreeMap<NodeId, NodeId> =
-            numbered(path).map(|(node, m)| (m.node, node)).collect();
-        for record in chain {
-            let expect = thread.expect();
-            let rows = thread.head_log().len();
-            let record = renumbered(record, &map, &thread);
-            // One that messages behind it have outdated since stands in nobody's way.
-            let CommitAck::Ok(_) = thread.commit(&record, expect, src) else {
-                break;
+        let mut writes = writes(past, path, chain, &run);
+        let first = writes.first_mut();
+        let first = first.expect("what there is was written, be it nothing");
+        first.meta = Some(meta.to_text());
+        first.events = vec![ThreadEvent::Imported.to_text()];
+        let (mut revision, mut version) = (head.revision, head.version);
+        for mut write in writes {
+            if let Some(commit) = &mut write.commit {
+                (commit.expect.version, commit.expect.fence) = (version, head.fence);
+            }
+            version = write.state.as_ref().map_or(version, |s| s.version());
+            let now = self.now();
+            let write = Write {
+                revision,
+                now,
+                ..write
             };
-            writes.push(Write {
-                moved: moved(&thread, rows),
-                state: Some(Arc::new(thread.state())),
-                commit: Some(Commit {
-                    record: Arc::new(record),
-                    expect: Expect {
-                        fence: head.fence,
-                        ..expect
-                    },
-                }),
-                now: self.now(),
-                ..Write::default()
-            });
-        }
-        for write in writes {
-            let write = Write { revision, ..write };
             match self.write(to, write).await? {
                 Written::Done(now) => revision = now,
                 _ => return Err(ThreadsError::Contended),
             }
         }
         Ok(())
+    }
+}
+
+/// What is written of a new thread: everything up to the end of a path, and the records that hold there.
+fn writes(past: &Past, path: &[&StoredMessage], chain: &[Carried], run: &Run) -> Vec<Write> {
+    let mut shelf = Shelf::default();
+    for (node, stored) in numbered(path) {
+        let message = &stored.message;
+        shelf.put(node, message.bytes.clone(), message.native_id.clone());
+    }
+    let src = Sources {
+        texts: &shelf,
+        counter: run.counter.as_ref(),
+    };
+    let there: Vec<NodeId> = path.iter().map(|stored| stored.node).collect();
+    let mut copy = Copy {
+        thread: Thread::new(run.policy.clone()),
+        path,
+        src,
+        writes: Vec::new(),
+    };
+    // The same was sent with it; what a compaction came to is seen with it in sight.
+    if let Some(state) = &past.head.state {
+        copy.thread.set_fixed(state.fixed().clone());
+    }
+    copy.thread.set_beside(beside(&past.meta));
+    // As it went: each compaction when what it knows of was there, and then what came behind it. How long a thread
+    // waits before it compacts again follows from its size at that time.
+    for Carried { record, shared } in chain {
+        let new = copy.appended(*shared);
+        let thread = &mut copy.thread;
+        let (expect, rows) = (thread.expect(), thread.head_log().len());
+        let carried = thread.carried(record, &there[..thread.branch().len()], src);
+        let Some(record) = carried.filter(|_| thread.branch().len() == *shared) else {
+            copy.write(new);
+            continue;
+        };
+        let CommitAck::Ok(_) = thread.commit(&record, expect, src) else {
+            copy.write(new);
+            break;
+        };
+        let record = Arc::new(record);
+        let write = Write {
+            moved: moved(thread, rows),
+            commit: Some(Commit { record, expect }),
+            ..new
+        };
+        copy.write(write);
+    }
+    let rest = copy.appended(path.len());
+    if !rest.messages.is_empty() || copy.writes.is_empty() {
+        copy.write(rest);
+    }
+    copy.writes
+}
+
+/// A record that is in force on a branch.
+struct Carried {
+    record: Arc<Record>,
+    /// So many messages of the branch it knows of.
+    shared: usize,
+}
+
+/// The new thread while it is made, and what is written of it.
+struct Copy<'a> {
+    thread: Thread,
+    path: &'a [&'a StoredMessage],
+    src: Sources<'a>,
+    writes: Vec<Write>,
+}
+
+impl Copy<'_> {
+    /// Appends the messages up to the place behind `count` of them; gives what is to be written.
+    fn appended(&mut self, count: usize) -> Write {
+        let from = self.thread.branch().len();
+        let new = || numbered(self.path).take(count).skip(from);
+        let views = new().map(|(node, m)| placed(&m.message.known.view, node));
+        self.thread.append(views, self.src);
+        let messages = new().map(|(node, stored)| {
+            let id = stored.message.native_id.clone();
+            let id = id.unwrap_or_else(|| "".into());
+            new_message(&self.thread, node, stored.message.bytes.clone(), id)
+        });
+        let messages: Vec<_> = messages.collect();
+        Write {
+            search: terms(&messages, from as u64, self.src.texts),
+            messages,
+            ..Write::default()
+        }
+    }
+
+    /// Notes a write, with the state after it.
+    fn write(&mut self, write: Write) {
+        let state = Some(Arc::new(self.thread.state()));
+        self.writes.push(Write { state, ..write });
     }
 }
 
@@ -151,7 +202,7 @@ fn numbered<'a>(
 fn cut<'a>(
     past: &'a Past,
     place: Option<&Place>,
-) -> Result<(Vec<&'a StoredMessage>, Vec<Arc<Record>>), ThreadsError> {
+) -> Result<(Vec<&'a StoredMessage>, Vec<Carried>), ThreadsError> {
     let newest = past.newest().unwrap_or_default();
     let (row, head) = match place {
         None => (newest.row, newest.head()),
@@ -175,39 +226,20 @@ fn cut<'a>(
     let mut next = past.record(row).flatten().cloned();
     while let Some(record) = next {
         next = record.parent.and_then(|id| past.records.get(&id)).cloned();
-        let is_on = path.iter().any(|m| m.node == record.upto);
-        if is_on {
-            chain.push(record);
-        }
+        chain.extend(on(past, &path, record));
     }
     chain.reverse();
     Ok((path, chain))
 }
 
-/// The record with the numbers that its messages have in the new thread.
-fn renumbered(record: &Record, map: &BTreeMap<NodeId, NodeId>, thread: &Thread) -> Record {
-    let branch = thread.branch().path();
-    let removed = record.removed.clone();
-    let back: BTreeMap<NodeId, NodeId> = map.iter().map(|(old, new)| (*new, *old)).collect();
-    let is_removed = |at: usize| {
-        let old = branch.get(at).and_then(|node| back.get(node));
-        old.is_some_and(|old| removed.contains(*old))
-    };
-    let patches = record.patches.iter().filter_map(|(old, patches)| {
-        let new = map.get(old)?;
-        Some((*new, patches.clone()))
-    });
-    let upto = map.get(&record.upto).copied().unwrap_or(record.upto);
-    Record {
-        id: RecordId(thread.records().len() as u64),
-        parent: thread.active().map(|active| active.id),
-        upto,
-        prefix: thread
-            .history()
-            .node(upto)
-            .map_or(record.prefix, |n| n.prefix),
-        removed: NodeRanges::collect(branch, is_removed),
-        patches: patches.collect(),
-        ..record.clone()
-    }
+/// A record where it holds on a path: all that it folded is there, whatever else it knew of. People edit the last request;
+/// some clients add a reminder to the newest message and leave it out of the next request.
+fn on(past: &Past, path: &[&StoredMessage], record: Arc<Record>) -> Option<Carried> {
+    let known = past.path(Some(record.upto))?;
+    let both = known.iter().zip(path);
+    let shared = both.take_while(|(there, here)| there.node == here.node);
+    let shared = shared.count();
+    let is_folded = |stored: &&StoredMessage| record.removed.contains(stored.node);
+    let holds = shared > 0 && !known[shared..].iter().any(is_folded);
+    holds.then_some(Carried { record, shared })
 }

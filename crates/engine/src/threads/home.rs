@@ -18,6 +18,7 @@ use super::compact::Folding;
 use super::events::{Bells, ThreadEvent};
 use super::open::{Opened, moved};
 use super::shelf::Shelf;
+use super::turns::Turns;
 use crate::clock::Clock;
 use crate::home::Home;
 use crate::model::Boxed;
@@ -40,6 +41,7 @@ pub(super) enum Keeping {
 /// A thread of a store, read whole, under a lease.
 pub(super) struct StoreHome<'a, C> {
     store: &'a dyn ThreadStore,
+    turns: &'a Turns,
     clock: &'a C,
     bells: &'a Bells,
     key: &'a ThreadKey,
@@ -74,7 +76,7 @@ pub(super) struct Left {
 
 impl<'a, C: Clock> StoreHome<'a, C> {
     pub(super) fn new(
-        store: &'a dyn ThreadStore,
+        (store, turns): (&'a dyn ThreadStore, &'a Turns),
         clock: &'a C,
         bells: &'a Bells,
         key: &'a ThreadKey,
@@ -93,6 +95,7 @@ impl<'a, C: Clock> StoreHome<'a, C> {
         };
         Self {
             store,
+            turns,
             clock,
             bells,
             key,
@@ -200,6 +203,7 @@ impl<'a, C: Clock> StoreHome<'a, C> {
 
     async fn commit_here(&self, record: &Record, expect: Expect) -> CommitAck {
         let mut failed = 0;
+        let mut turn = None;
         loop {
             let (grown, write) = match self.planned(record, expect) {
                 Ok(planned) => planned,
@@ -215,10 +219,13 @@ impl<'a, C: Clock> StoreHome<'a, C> {
                 }
             }
             match &written {
-                Ok(Written::Behind(_)) => match self.catch_up().await {
-                    Ok(()) => continue,
-                    Err(failure) => return CommitAck::Failed(failure),
-                },
+                Ok(Written::Behind(_)) => {
+                    turn.get_or_insert_with(|| self.turns.hold(self.key));
+                    match self.catch_up().await {
+                        Ok(()) => continue,
+                        Err(failure) => return CommitAck::Failed(failure),
+                    }
+                }
                 Ok(Written::Done(revision)) => {
                     let mut kept = self.lock();
                     kept.thread = grown;

@@ -81,7 +81,8 @@ pub struct InStep {
 }
 
 impl<C: Clock> Threads<C> {
-    /// Brings a thread in step with a list. Costs what is new and what is in the window.
+    /// Brings a thread in step with a list. Costs what is new and what is in the window; what is new alone where it
+    /// [stays open](Self::keeping_open).
     ///
     /// # Errors
     /// When there is no such thread, or a message cannot be read; then nothing is stored.
@@ -93,7 +94,11 @@ impl<C: Clock> Threads<C> {
     ) -> Result<Mirrored, ThreadsError> {
         let mut much = Much::Window;
         for _ in 0..Self::TRIES {
-            let mut opened = self.open(key, much, &Asked::default()).await?;
+            self.kept_open().turns.wait(key).await;
+            let mut opened = match self.still_open(key, much).await? {
+                Some(opened) => opened,
+                None => self.open(key, much, &Asked::default()).await?,
+            };
             let has = opened.thread.branch().len() as u64;
             let both = has.min(list.count());
             if let Some(apart) = self.apart(key, &opened, list, both).await? {
@@ -118,8 +123,7 @@ impl<C: Clock> Threads<C> {
             }
             let is_told = !mirror.metadata.is_empty();
             if new.is_empty() && opened.thread.state() == before && !is_told {
-                self.recall_limits(key, &mut opened).await?;
-                return Ok(Mirrored::InStep(Box::new(in_step(&opened))));
+                return self.mirrored(key, opened).await;
             }
             if mirror.is_sent {
                 let now = self.now();
@@ -153,15 +157,49 @@ impl<C: Clock> Threads<C> {
                 ..Write::default()
             };
             match self.write(key, write).await? {
-                Written::Done(_) => {
-                    self.recall_limits(key, &mut opened).await?;
-                    return Ok(Mirrored::InStep(Box::new(in_step(&opened))));
+                Written::Done(revision) => {
+                    opened.head.revision = revision;
+                    return self.mirrored(key, opened).await;
                 }
                 Written::Behind(_) => {}
                 Written::Repeated(_) | Written::KeyReused | Written::Conflict => break,
             }
         }
         Err(ThreadsError::Contended)
+    }
+
+    /// The thread as it was left open, if nobody wrote to it since and it runs by the same policy.
+    async fn still_open(
+        &self,
+        key: &ThreadKey,
+        much: Much,
+    ) -> Result<Option<Opened>, ThreadsError> {
+        let kept = self.kept_open().take(key);
+        let Some(mut opened) = kept.filter(|_| much == Much::Window) else {
+            return Ok(None);
+        };
+        let head = self.head(key).await?;
+        if head.revision != opened.head.revision {
+            return Ok(None);
+        }
+        let run = self.settings().run(&opened.meta, &Asked::default())?;
+        let is_same = run.policy == opened.run.policy && run.counter.id() == opened.counter().id();
+        Ok(is_same.then(|| {
+            (opened.head, opened.run) = (head, run);
+            opened
+        }))
+    }
+
+    /// What is told of a thread that has all of its list. It stays open as it is stored.
+    async fn mirrored(
+        &self,
+        key: &ThreadKey,
+        mut opened: Opened,
+    ) -> Result<Mirrored, ThreadsError> {
+        self.recall_limits(key, &mut opened).await?;
+        let step = in_step(&opened);
+        self.kept_open().put(key, opened);
+        Ok(Mirrored::InStep(Box::new(step)))
     }
 
     /// Where the two part, among the messages that both have as many of.

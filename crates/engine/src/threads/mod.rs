@@ -57,6 +57,7 @@ mod home;
 mod info;
 mod journal;
 mod json;
+mod kept;
 mod lease;
 mod log;
 mod message;
@@ -80,6 +81,7 @@ mod skills;
 mod state;
 mod status;
 mod tree;
+mod turns;
 mod values;
 mod visible;
 
@@ -101,6 +103,7 @@ pub use info::{
     CreateThread, IfExists, ListThreads, PatchThread, SortBy, ThreadInfo, ThreadStatus,
 };
 pub use json::Json;
+pub use kept::KeptOpen;
 pub use lease::Held;
 pub use log::LogEntry;
 pub use meta::{LastAttempt, Metadata, Origin};
@@ -136,6 +139,7 @@ pub struct Threads<C> {
     bells: Arc<Bells>,
     /// Leases asked for so far: each has a holder of its own.
     leases: AtomicU64,
+    kept: Arc<KeptOpen>,
 }
 
 impl<C: Clock> Threads<C> {
@@ -154,7 +158,15 @@ impl<C: Clock> Threads<C> {
             settings,
             bells: Arc::default(),
             leases: AtomicU64::new(0),
+            kept: Arc::new(KeptOpen::new(0)),
         }
+    }
+
+    /// Threads that are [mirrored](Self::mirror) stay open between two requests, within this room.
+    #[must_use]
+    pub fn keeping_open(mut self, kept: Arc<KeptOpen>) -> Self {
+        self.kept = kept;
+        self
     }
 
     /// What they run with.
@@ -178,6 +190,10 @@ impl<C: Clock> Threads<C> {
 
     pub(crate) fn bells(&self) -> &Arc<Bells> {
         &self.bells
+    }
+
+    pub(crate) fn kept_open(&self) -> &KeptOpen {
+        &self.kept
     }
 
     /// A name for a lease that nobody else has.

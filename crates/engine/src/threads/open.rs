@@ -164,7 +164,8 @@ impl<C: Clock> Threads<C> {
     }
 }
 
-fn beside(meta: &Meta) -> Option<Arc<Beside>> {
+/// What the host keeps beside every summary.
+pub(crate) fn beside(meta: &Meta) -> Option<Arc<Beside>> {
     meta.note.beside.clone().map(Arc::new)
 }
 

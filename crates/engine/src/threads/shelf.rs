@@ -48,6 +48,11 @@ impl Shelf {
         self.0.insert(handle(node).0, slot);
     }
 
+    /// Bytes of the messages.
+    pub(crate) fn bytes(&self) -> usize {
+        self.0.values().map(|slot| slot.bytes.len()).sum()
+    }
+
     /// Gives a message its id.
     pub(crate) fn name(&mut self, node: NodeId, id: Arc<str>) {
         if let Some(slot) = self.0.get_mut(&handle(node).0) {

@@ -1,5 +1,6 @@
 //! The process dies at every call of the store, and many write at once.
 
+use std::cell::Cell;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -8,6 +9,7 @@ use std::task::Poll;
 use conspectus::Clock as _;
 use conspectus::core::outcome::Outcome;
 use conspectus::threads::{CompactThread, CreateThread, ThreadEvent};
+use conspectus_testkit::model::Behaviour;
 
 use super::world::{World, both, everywhere, human, one, talk};
 
@@ -160,6 +162,40 @@ fn of_many_who_write_at_once_nobody_loses_anything() {
             let expect: Vec<_> = (0..10).map(|n| format!("{name}-{n}")).collect();
             assert_eq!(own, expect);
         }
+    });
+}
+
+/// Somebody writes without a pause for as long as the compaction takes.
+#[test]
+fn who_writes_all_the_time_does_not_keep_a_commit_from_its_turn() {
+    everywhere(|world| {
+        let world = world.behaving(Behaviour::text("The valve was turned, step by step."));
+        let threads = world.talked(30);
+        world.store.is_slow.store(true, Ordering::SeqCst);
+        let is_over = Cell::new(false);
+        let hammering = async {
+            let mut said = 0;
+            while !is_over.get() && said < 600 {
+                let message = human(&format!("more-{said}"), "and on it goes");
+                let append = one(message);
+                threads.append(&world.key, &append).await.expect("appended");
+                said += 1;
+            }
+            said
+        };
+        let ask = CompactThread::default();
+        let compacting = async {
+            let compacted = threads.compact(&world.key, &ask).await;
+            is_over.set(true);
+            compacted.expect("run")
+        };
+        let (said, compacted) = world.run(both(hammering, compacting));
+        assert_eq!(compacted.outcome, Outcome::Compacted, "{compacted:?}");
+        assert!((1..600).contains(&said), "{said} messages came first");
+        let info = world.run(threads.get(&world.key)).expect("there");
+        assert_eq!((info.messages, info.records), (60 + said, 1));
+        let state = world.run(threads.state(&world.key, None)).expect("a state");
+        assert_eq!(state.values.compaction_in_progress, None);
     });
 }
 

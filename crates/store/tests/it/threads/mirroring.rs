@@ -1,12 +1,14 @@
 //! A thread beside a list that its client keeps: in step with it, apart from it, branched off.
 
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 use conspectus::core::id::Ident;
 use conspectus::core::outcome::Outcome;
 use conspectus::core::view::{MessageView, Usage};
+use conspectus::store::ThreadKey;
 use conspectus::threads::{
-    ClientList, CompactThread, CreateThread, InStep, Mirror, Mirrored, Place, Threads,
+    ClientList, CompactThread, CreateThread, InStep, KeptOpen, Mirror, Mirrored, Place, Threads,
 };
 use conspectus::{Document, Format, OpenOptions};
 use conspectus_testkit::executor::VirtualTime;
@@ -103,7 +105,7 @@ fn what_is_new_of_a_list_is_appended_and_the_rest_is_compared() {
                 panic!("it went another way");
             };
             assert_eq!(apart, at as u64);
-            let key = conspectus::store::ThreadKey::new("t", &format!("branch-{at}"));
+            let key = ThreadKey::new("t", &format!("branch-{at}"));
             let place = Place::Count(apart);
             let made = threads.branch(&world.key, Some(&place), &key, CreateThread::default());
             world.run(made).expect("branched");
@@ -113,6 +115,165 @@ fn what_is_new_of_a_list_is_appended_and_the_rest_is_compared() {
             };
             assert_eq!((step.messages, step.record.is_some()), (63, keeps));
         }
+    });
+}
+
+/// The thread of a list that parts from this one, begun where it does.
+fn branched(
+    world: &World,
+    threads: &Threads<VirtualTime>,
+    from: &ThreadKey,
+    to: &str,
+    list: &List,
+) -> (ThreadKey, InStep) {
+    let key = ThreadKey::new("t", to);
+    world.run(async {
+        let mirrored = threads.mirror(from, list, &Mirror::default()).await;
+        let Mirrored::Apart(at) = mirrored.expect("mirrored") else {
+            panic!("it went another way");
+        };
+        let place = Place::Count(at);
+        let made = threads.branch(from, Some(&place), &key, CreateThread::default());
+        made.await.expect("branched");
+        match threads.mirror(&key, list, &Mirror::default()).await {
+            Ok(Mirrored::InStep(step)) => (key.clone(), *step),
+            other => panic!("{other:?}"),
+        }
+    })
+}
+
+#[test]
+fn a_branch_from_among_what_stayed_keeps_the_compaction() {
+    everywhere(|world| {
+        let threads = world.threads("one");
+        world
+            .run(threads.create(&world.key, CreateThread::default()))
+            .expect("made");
+        let all = said(60);
+        in_step(&world, &threads, &all);
+        let compacted = world.run(threads.compact(&world.key, &CompactThread::default()));
+        assert_eq!(compacted.expect("run").outcome, Outcome::Compacted);
+        let trunk = in_step(&world, &threads, &all);
+        let kept = trunk.size.messages;
+        assert!((2..20).contains(&kept), "{kept}");
+        for at in 50..60 {
+            let mut edited = all.clone();
+            edited[at] = edited[at].replace("valve", "wheel");
+            let list = List::new(&edited);
+            let (key, step) = branched(&world, &threads, &world.key, &format!("b-{at}"), &list);
+            let is_kept = at as u64 >= 60 - kept;
+            assert_eq!(step.record.is_some(), is_kept, "{at}");
+            if is_kept {
+                // The same summary, and behind it what is the list's own; opened in part or whole.
+                assert_eq!(step.frozen, at as u64);
+                assert_eq!(step.size.messages, kept);
+                let again = world.run(world.threads("two").mirror(&key, &list, &Mirror::default()));
+                assert!(matches!(again, Ok(Mirrored::InStep(_))), "{again:?}");
+                let summary = |step: &InStep| step.projection.frozen.first().cloned();
+                assert_eq!(summary(&step), summary(&trunk));
+            } else {
+                assert!(step.projection.is_untouched());
+            }
+        }
+    });
+}
+
+/// As clients do that change their newest message with every request.
+#[test]
+fn branches_of_branches_are_compacted_again_and_again() {
+    everywhere(|mut world| {
+        world.options.max_context = Some(5_000);
+        let threads = world.threads("one");
+        let mut key = world.key.clone();
+        world
+            .run(threads.create(&key, CreateThread::default()))
+            .expect("made");
+        let (mut compacted, mut requests) = (0, 0);
+        for count in (3..160).step_by(2) {
+            let mut list = said(count);
+            let newest = list.last_mut().expect("a message");
+            *newest = newest.replace("turned", "turned (be brief)");
+            let list = List::new(&list);
+            let mut step = match count {
+                3 => match world.run(threads.mirror(&key, &list, &Mirror::default())) {
+                    Ok(Mirrored::InStep(step)) => *step,
+                    other => panic!("{other:?}"),
+                },
+                _ => {
+                    let name = format!("turn-{count}");
+                    let (to, step) = branched(&world, &threads, &key, &name, &list);
+                    key = to;
+                    step
+                }
+            };
+            if step.is_due {
+                let done = world.run(threads.compact(&key, &CompactThread::check()));
+                let done = done.expect("run");
+                assert_eq!(done.outcome, Outcome::Compacted, "{count}: {done:?}");
+                compacted += 1;
+                step = match world.run(threads.mirror(&key, &list, &Mirror::default())) {
+                    Ok(Mirrored::InStep(step)) => *step,
+                    other => panic!("{other:?}"),
+                };
+            }
+            requests += 1;
+            assert!(step.size.tokens < 5_000, "{count}: {:?}", step.size);
+        }
+        assert!(compacted >= 3, "{compacted}");
+        assert!(compacted * 4 < requests, "{compacted} in {requests}");
+    });
+}
+
+#[test]
+fn a_thread_that_stays_open_costs_what_is_new_and_is_what_is_stored() {
+    everywhere(|world| {
+        let kept = Arc::new(KeptOpen::new(1 << 20));
+        let threads = world.threads("one").keeping_open(kept.clone());
+        let other = world.threads("two");
+        world
+            .run(threads.create(&world.key, CreateThread::default()))
+            .expect("made");
+        let all = said(200);
+        let reads = || world.store.read.load(Ordering::SeqCst);
+        for count in 1..100 {
+            let before = reads();
+            let step = in_step(&world, &threads, &all[..2 * count]);
+            // Whole where it was compacted or written by others since.
+            if count % 10 != 1 {
+                assert_eq!(reads(), before, "{count}");
+            }
+            let anew = in_step(&world, &other, &all[..2 * count]);
+            assert_eq!(format!("{step:?}"), format!("{anew:?}"));
+            if count % 20 == 0 {
+                let done = world.run(threads.compact(&world.key, &CompactThread::default()));
+                assert_eq!(done.expect("run").outcome, Outcome::Compacted);
+            } else if count % 10 == 0 {
+                in_step(&world, &other, &all[..2 * count + 1]);
+            }
+        }
+        assert_eq!(kept.size().0, 1);
+    });
+}
+
+#[test]
+fn what_stays_open_stays_within_its_room() {
+    everywhere(|world| {
+        let kept = Arc::new(KeptOpen::new(100_000));
+        let threads = world.threads("one").keeping_open(kept.clone());
+        let all = said(10);
+        for n in 0..30 {
+            let key = ThreadKey::new("t", &format!("thread-{n}"));
+            world
+                .run(threads.create(&key, CreateThread::default()))
+                .expect("made");
+            let list = List::new(&all);
+            world
+                .run(threads.mirror(&key, &list, &Mirror::default()))
+                .expect("mirrored");
+            let (open, bytes) = kept.size();
+            assert!(open >= 1 && bytes <= 100_000, "{open} of {bytes} bytes");
+        }
+        assert!(kept.size().0 < 30);
     });
 }
 
