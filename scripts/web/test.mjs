@@ -65,6 +65,11 @@ test("threads are found, paged by activity, and the list is live", async () => {
   assert.match(page.url(), /\?q=kettle$/);
   await page.getByLabel("Search threads").fill("");
   await page.getByRole("link", { name: "Boiler of Bob" }).waitFor();
+  // Only the stream can bring it: nothing is looked at again after a time.
+  await page.addInitScript(() => (window.setInterval = () => 0));
+  await page.reload();
+  await page.locator(".list-page[data-stream='live']").waitFor();
+  await page.getByRole("link", { name: "Boiler of Bob" }).waitFor();
   await to.post("/threads", { thread_id: "px-later", title: "Came later", metadata: { proxy: { model: "gpt-of-others", requests: 3, saved_tokens: 1200, saved_micros: 2500 } } });
   await page.getByRole("link", { name: "Came later" }).waitFor();
   assert.match(await page.locator("tr[data-id='px-later']").innerText(), /proxy[\s\S]*gpt-of-others/);

@@ -123,11 +123,10 @@ const pause = (ms, signal) =>
 const SILENT = 45_000;
 
 /**
- * Follows the events of a thread until `signal`, taking up again behind the last one whatever breaks. `told` hears each;
- * `state` hears "live", "lost" and "gone".
+ * Follows a stream of events until `signal`, whatever breaks: `query` gives what it is asked for each time. `heard` hears
+ * each event with data; `state` hears "live", "lost" and "gone".
  */
-export async function follow(thread, after, { signal, told, state }) {
-  let last = after;
+async function followed(path, query, { signal, heard, state }) {
   let wait = 500;
   while (!signal.aborted) {
     const own = new AbortController();
@@ -135,14 +134,13 @@ export async function follow(thread, after, { signal, told, state }) {
     signal.addEventListener("abort", stop, { once: true });
     let quiet = setTimeout(stop, SILENT);
     try {
-      for await (const event of events("GET", of(thread, "/events"), { query: { after: last }, signal: own.signal })) {
+      for await (const event of events("GET", path, { query: query(), signal: own.signal })) {
         clearTimeout(quiet);
         quiet = setTimeout(stop, SILENT);
         state("live");
         wait = 500;
-        if (event.id !== undefined) last = Number(event.id);
         if (event.event === "error") throw new Problem(event.data?.detail ?? "", 404, event.data?.code);
-        if (event.event !== "alive" && event.event !== "end" && event.data) told(event.data);
+        heard(event);
       }
     } catch (error) {
       if (error instanceof Problem && (error.status === 404 || error.status === 401)) {
@@ -158,4 +156,20 @@ export async function follow(thread, after, { signal, told, state }) {
     await pause(wait + Math.random() * 200, signal);
     wait = Math.min(wait * 2, 10_000);
   }
+}
+
+/** Follows the events of a thread, taking up again behind the last one. `told` hears each. */
+export function follow(thread, after, { signal, told, state }) {
+  let last = after;
+  const heard = (event) => {
+    if (event.id !== undefined) last = Number(event.id);
+    if (event.event !== "alive" && event.event !== "end" && event.data) told(event.data);
+  };
+  return followed(of(thread, "/events"), () => ({ after: last }), { signal, heard, state });
+}
+
+/** Hears when threads change. What changed while nothing was heard is not told, so `state` "live" means: look anew. */
+export function followAll({ signal, changed, state }) {
+  const heard = (event) => event.event === "changed" && changed(event.data);
+  return followed("/events", () => ({}), { signal, heard, state });
 }

@@ -1,12 +1,14 @@
 // The threads of a tenant: found, with how full their windows are and what compactions spare them.
 
-import { about, post } from "./api.js";
+import { about, followAll, post } from "./api.js";
 import { dollars, gauge, h, number, plural, short, show, soon, when } from "./dom.js";
 import { failed } from "./toast.js";
 
 const PAGE = 40;
-/** So often the list looks for what is new while it is seen, in milliseconds. */
+/** So often the list looks for what is new while no stream tells it, in milliseconds. */
 const LOOK = 3000;
+/** And so often while one does: for the age of what is shown, and for what other processes deleted. */
+const LOOK_LIVE = 60_000;
 
 export const STATUS = {
   idle: { text: "idle", tone: null },
@@ -20,23 +22,23 @@ export const titleOf = (thread) => thread.title || thread.metadata?.title || thr
 export function list(main, { go, signal }) {
   document.title = "Threads · Conspectus";
   const params = new URLSearchParams(location.search);
-  const state = { text: params.get("q") ?? "", status: params.get("status") ?? "", count: PAGE };
+  const asking = { text: params.get("q") ?? "", status: params.get("status") ?? "", count: PAGE };
   const body = h("tbody", {});
-  const more = h("button", { type: "button", class: "ghost", hidden: true, onclick: () => ((state.count += PAGE), load()) }, "Show more");
+  const more = h("button", { type: "button", class: "ghost", hidden: true, onclick: () => ((asking.count += PAGE), load()) }, "Show more");
   const told = h("p", { class: "dim count", role: "status" });
   const address = () => {
     const query = new URLSearchParams();
-    if (state.text) query.set("q", state.text);
-    if (state.status) query.set("status", state.status);
+    if (asking.text) query.set("q", asking.text);
+    if (asking.status) query.set("status", asking.status);
     history.replaceState(null, "", query.size ? `/?${query}` : "/");
   };
-  const find = soon(() => ((state.count = PAGE), address(), load()), 150);
-  const search = h("input", { type: "search", id: "find", placeholder: "Search title or name", "aria-label": "Search threads", value: state.text, oninput: () => ((state.text = search.value.trim()), find()) });
+  const find = soon(() => ((asking.count = PAGE), address(), load()), 150);
+  const search = h("input", { type: "search", id: "find", placeholder: "Search title or name", "aria-label": "Search threads", value: asking.text, oninput: () => ((asking.text = search.value.trim()), find()) });
   const status = h(
     "select",
-    { "aria-label": "Status", onchange: () => ((state.status = status.value), find()) },
+    { "aria-label": "Status", onchange: () => ((asking.status = status.value), find()) },
     h("option", { value: "" }, "Any status"),
-    Object.entries(STATUS).map(([value, { text }]) => h("option", { value, selected: value === state.status }, text)),
+    Object.entries(STATUS).map(([value, { text }]) => h("option", { value, selected: value === asking.status }, text)),
   );
   const create = async () => {
     try {
@@ -70,10 +72,10 @@ export function list(main, { go, signal }) {
   async function load() {
     const own = ++asked;
     try {
-      const query = { limit: Math.min(state.count + 1, 1000), sort_by: "updated_at", sort_order: "desc", select: ["window"] };
-      if (state.text) query.text = state.text;
-      if (state.status) query.status = state.status;
-      const count = { text: state.text || null, status: state.status || null };
+      const query = { limit: Math.min(asking.count + 1, 1000), sort_by: "updated_at", sort_order: "desc", select: ["window"] };
+      if (asking.text) query.text = asking.text;
+      if (asking.status) query.status = asking.status;
+      const count = { text: asking.text || null, status: asking.status || null };
       const [threads, total] = await Promise.all([post("/threads/search", query, signal), post("/threads/count", count, signal)]);
       if (own !== asked || signal.aborted) return;
       const text = JSON.stringify([threads, total]);
@@ -81,9 +83,9 @@ export function list(main, { go, signal }) {
       drawn = text;
       const held = document.activeElement?.closest?.("tr")?.dataset.id;
       told.textContent = plural(total, "thread");
-      more.hidden = threads.length <= state.count;
-      show(body, threads.slice(0, state.count).map((thread) => line(thread)));
-      if (threads.length === 0) show(body, h("tr", {}, h("td", { colspan: 7, class: "empty" }, state.text || state.status ? "No thread is like that." : "There are no threads yet. They come by the API, the proxy, the agent, or the button above.")));
+      more.hidden = threads.length <= asking.count;
+      show(body, threads.slice(0, asking.count).map((thread) => line(thread)));
+      if (threads.length === 0) show(body, h("tr", {}, h("td", { colspan: 7, class: "empty" }, asking.text || asking.status ? "No thread is like that." : "There are no threads yet. They come by the API, the proxy, the agent, or the button above.")));
       if (held) body.querySelector(`tr[data-id="${CSS.escape(held)}"] a`)?.focus();
     } catch (error) {
       if (!signal.aborted && error.status !== 401 && drawn === "") show(body, h("tr", {}, h("td", { colspan: 7, class: "empty" }, error.message)));
@@ -106,9 +108,22 @@ export function list(main, { go, signal }) {
       h("td", { "data-name": "Last activity" }, when(Date.parse(thread.updated_at))),
     );
   }
-  const timer = setInterval(() => document.visibilityState === "visible" && load(), LOOK);
   const seen = () => document.visibilityState === "visible" && load();
+  // Many changes at once are one look, and a thread that changes all the time does not put it off.
+  let due = 0;
+  const changed = () => (due ||= setTimeout(() => ((due = 0), seen()), 100));
+  let heard = null;
+  let timer = setInterval(seen, LOOK);
+  const state = (now) => {
+    if (now === heard) return;
+    heard = now;
+    main.querySelector(".list-page")?.setAttribute("data-stream", now);
+    clearInterval(timer);
+    timer = setInterval(seen, now === "live" ? LOOK_LIVE : LOOK);
+    if (now === "live") seen();
+  };
+  followAll({ signal, changed, state });
   document.addEventListener("visibilitychange", seen);
-  signal.addEventListener("abort", () => (clearInterval(timer), document.removeEventListener("visibilitychange", seen)));
+  signal.addEventListener("abort", () => (clearInterval(timer), clearTimeout(due), document.removeEventListener("visibilitychange", seen)));
   load();
 }

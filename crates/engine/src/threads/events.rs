@@ -157,16 +157,35 @@ struct Bell {
 }
 
 impl Bells {
+    /// The bell of all of a tenant's threads: no thread is called nothing.
+    pub(super) fn tenants(tenant: Arc<str>) -> ThreadKey {
+        ThreadKey {
+            tenant,
+            thread: "".into(),
+        }
+    }
+
+    /// Rings the thread's bell and its tenant's.
     pub(crate) fn ring(&self, key: &ThreadKey) {
-        let waiting = self.lock().get_mut(key).map(|bell| {
-            bell.rung += 1;
-            std::mem::take(&mut bell.waiting)
-        });
-        waiting.into_iter().flatten().for_each(Waker::wake);
+        let mut waiting = Vec::new();
+        let mut bells = self.lock();
+        for key in [key, &Self::tenants(key.tenant.clone())] {
+            if let Some(bell) = bells.get_mut(key) {
+                bell.rung += 1;
+                waiting.append(&mut bell.waiting);
+            }
+        }
+        drop(bells);
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
+    /// How often it rang.
+    pub(super) fn rung(&self, key: &ThreadKey) -> u64 {
+        self.lock().get(key).map_or(0, |bell| bell.rung)
     }
 
     /// How often it rang; or leaves the waker where that is still `seen`.
-    fn poll(&self, key: &ThreadKey, seen: u64, cx: &Context<'_>) -> Poll<u64> {
+    pub(super) fn poll(&self, key: &ThreadKey, seen: u64, cx: &Context<'_>) -> Poll<u64> {
         let mut bells = self.lock();
         let bell = bells.entry(key.clone()).or_default();
         if bell.rung != seen {
@@ -178,14 +197,14 @@ impl Bells {
         Poll::Pending
     }
 
-    fn listen(&self, key: &ThreadKey) -> u64 {
+    pub(super) fn listen(&self, key: &ThreadKey) -> u64 {
         let mut bells = self.lock();
         let bell = bells.entry(key.clone()).or_default();
         bell.listeners += 1;
         bell.rung
     }
 
-    fn leave(&self, key: &ThreadKey) {
+    pub(super) fn leave(&self, key: &ThreadKey) {
         let mut bells = self.lock();
         let Some(bell) = bells.get_mut(key) else {
             return;

@@ -309,6 +309,7 @@ impl<C: Clock> Threads<C> {
                 left.extend(Meta::read(&head.meta).note.children);
             }
             let was_there = self.store().delete(&key).await?;
+            self.bells().ring(&key);
             if is_first && !was_there {
                 return Err(none());
             }

@@ -45,6 +45,7 @@ mod append;
 mod attempt;
 mod attempts;
 mod branch;
+mod changes;
 mod checkpoint;
 mod compact;
 mod curve;
@@ -92,6 +93,7 @@ use conspectus_core::effect::Millis;
 
 pub use append::{Append, Appended, check_messages};
 pub use attempts::{Attempted, PassedOver};
+pub use changes::{Changed, Changes};
 pub use checkpoint::CheckpointId;
 pub use compact::{BeforeFold, CompactThread, Compacted, Folding};
 pub use curve::{Curve, CurveMark, CurvePoint};

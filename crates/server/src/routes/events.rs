@@ -1,19 +1,21 @@
-//! What happens to a thread, as server-sent events that can be taken up again, or as one page of JSON.
+//! What happens to a thread, as server-sent events that can be taken up again, or as one page of JSON; and which threads
+//! change.
 
 use std::sync::Arc;
 
+use axum::Extension;
 use axum::body::Bytes;
 use axum::extract::State;
 use axum::http::HeaderMap;
 use axum::response::{IntoResponse, Response};
-use conspectus::store::ThreadKey;
-use conspectus::threads::{ThreadsError, Told};
+use conspectus::threads::{Changes, Subscription, ThreadsError, Told};
 use serde::{Deserialize, Serialize};
 use tokio::sync::mpsc;
 
 use crate::answer::Answer;
 use crate::app::App;
 use crate::frames::{WAITING, going_on};
+use crate::guard::Tenant;
 use crate::parts::place;
 use crate::problem::Problem;
 use crate::read::{Asked, Named};
@@ -57,17 +59,36 @@ pub(crate) async fn events(
         return Ok(Answer(Page { events }).into_response());
     }
     // Whatever is wrong with the request is said before the stream begins.
-    app.threads.get(&key).await?;
+    let subscription = app.threads.subscribe(&key, after).await?;
     let (frames, rest) = mpsc::channel(WAITING);
-    tokio::spawn(tell(app, key, after, frames));
+    tokio::spawn(async move {
+        tell(&app, &frames, tell_events(&app, subscription, &frames)).await;
+    });
     Ok(going_on("text/event-stream", rest))
 }
 
-/// Writes events until nobody reads any more, the thread is gone or the server stops.
-async fn tell(app: Arc<App>, key: ThreadKey, after: u64, frames: mpsc::Sender<Bytes>) {
+/// Which of the tenant's threads change, for whoever looks at a list of them.
+pub(crate) async fn changes(
+    State(app): State<Arc<App>>,
+    Extension(Tenant(tenant)): Extension<Tenant>,
+) -> Result<Response, Problem> {
+    let changes = app.threads.changes(&tenant).await?;
+    let (frames, rest) = mpsc::channel(WAITING);
+    tokio::spawn(async move {
+        tell(&app, &frames, tell_changes(&app, changes, &frames)).await;
+    });
+    Ok(going_on("text/event-stream", rest))
+}
+
+/// Lets events be told until nobody reads any more, there is nothing more to tell of or the server stops.
+async fn tell(
+    app: &App,
+    frames: &mpsc::Sender<Bytes>,
+    telling: impl Future<Output = Result<(), ThreadsError>>,
+) {
     let _read = app.metrics.stream();
     let told = tokio::select! {
-        told = tell_all(&app, &key, after, &frames) => told,
+        told = telling => told,
         () = app.stop.reached(Phase::Draining) => Ok(()),
         () = frames.closed() => return,
     };
@@ -82,25 +103,49 @@ async fn tell(app: Arc<App>, key: ThreadKey, after: u64, frames: mpsc::Sender<By
     let _ = frames.try_send(last.into());
 }
 
-async fn tell_all(
+/// Readers know at once that they are connected.
+const CONNECTED: Bytes = Bytes::from_static(b": connected\n\n");
+const HEARTBEAT: Bytes = Bytes::from_static(b": heartbeat\n\n");
+
+/// When something must be said again, be it that there is nothing.
+fn heartbeat(app: &App) -> u64 {
+    let after = app.settings.limits.heartbeat.as_millis();
+    let after = u64::try_from(after).unwrap_or(u64::MAX);
+    app.threads.now().saturating_add(after)
+}
+
+async fn tell_events(
     app: &App,
-    key: &ThreadKey,
-    after: u64,
+    mut subscription: Subscription,
     frames: &mpsc::Sender<Bytes>,
 ) -> Result<(), ThreadsError> {
-    let heartbeat = u64::try_from(app.settings.limits.heartbeat.as_millis()).unwrap_or(u64::MAX);
-    let mut subscription = app.threads.subscribe(key, after).await?;
-    // Readers know at once that they are connected.
-    let _ = frames.send(Bytes::from_static(b": connected\n\n")).await;
+    let _ = frames.send(CONNECTED).await;
     loop {
-        let until = app.threads.now().saturating_add(heartbeat);
-        let events = subscription.next(&app.threads, until).await?;
+        let events = subscription.next(&app.threads, heartbeat(app)).await?;
         if events.is_empty() {
-            let _ = frames.send(Bytes::from_static(b": heartbeat\n\n")).await;
+            let _ = frames.send(HEARTBEAT).await;
         }
         for event in &events {
             let _ = frames.send(frame(event).into()).await;
         }
+    }
+}
+
+async fn tell_changes(
+    app: &App,
+    mut changes: Changes,
+    frames: &mpsc::Sender<Bytes>,
+) -> Result<(), ThreadsError> {
+    let _ = frames.send(CONNECTED).await;
+    loop {
+        let frame = match changes.next(&app.threads, heartbeat(app)).await? {
+            None => HEARTBEAT,
+            Some(changed) => {
+                let data = serde_json::to_string(&changed).unwrap_or_default();
+                format!("event: changed\ndata: {data}\n\n").into()
+            }
+        };
+        let _ = frames.send(frame).await;
     }
 }
 

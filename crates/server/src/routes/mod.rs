@@ -125,6 +125,7 @@ pub(crate) fn all() -> Vec<Route> {
         tenant("/api/threads/{thread_id}/registries", get(look::registries)),
         tenant("/api/threads/{thread_id}/tree", get(look::tree)),
         waiting("/api/threads/{thread_id}/events", get(events::events)),
+        waiting("/api/events", get(events::changes)),
         tenant(
             "/api/threads/{thread_id}/runs",
             post(runs::create).get(runs::list),

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::support::Service;
+use crate::support::{Service, Stream};
 
 #[test]
 fn every_path_of_the_document_is_there_and_says_what_is_not() {
@@ -19,6 +19,12 @@ fn every_path_of_the_document_is_there_and_says_what_is_not() {
             .replace("{reference}", "x")
             .replace("{run_id}", "x");
         for method in methods {
+            // This one has no end.
+            if (method, path.as_str()) == ("get", "/api/events") {
+                let (head, _) = Stream::open(service.address(), path, &[]);
+                assert_eq!(head.status, 200);
+                continue;
+            }
             let reply = service.ask(&method.to_uppercase(), &at, &[], None);
             let is_there = reply.status != 405 && !reply.body.contains("no_route");
             assert_eq!(

@@ -1,8 +1,9 @@
 //! Events as they come, and taken up again.
 
 use serde_json::{Value, json};
+use sha2::{Digest as _, Sha256};
 
-use crate::support::{Service, Stream, talk};
+use crate::support::{Service, Stream, With, talk};
 
 /// Name, data and id of an event.
 fn parts(event: &str) -> (String, Value, Option<u64>) {
@@ -91,4 +92,56 @@ fn a_stream_ends_with_its_thread() {
         ("error", &json!("thread_not_found"))
     );
     assert_eq!(stream.event(), None);
+}
+
+#[test]
+fn who_looks_at_the_list_hears_which_threads_change() {
+    let service = Service::start();
+    service.thread("tea");
+    let (head, mut stream) = Stream::open(service.address(), "/api/events", &[]);
+    assert_eq!(
+        (head.status, head.header("content-type")),
+        (200, "text/event-stream")
+    );
+    assert_eq!(stream.next().as_deref(), Some(": connected\n"));
+    let mut changed = || {
+        let (name, data, _) = parts(&stream.event().expect("one more"));
+        assert_eq!(name, "changed");
+        data
+    };
+    service.post("/api/threads/tea/messages", &talk(1)).done();
+    assert_eq!(changed()["thread_ids"], json!(["tea"]));
+    service.thread("cup");
+    assert_eq!(changed()["thread_ids"], json!(["cup"]));
+    service.ask("DELETE", "/api/threads/cup", &[], None);
+    assert_eq!(changed(), json!({"thread_ids": [], "others": true}));
+}
+
+#[test]
+fn changes_of_other_tenants_are_not_heard() {
+    let token = |name: &str| -> String {
+        let digest = Sha256::digest(name.as_bytes());
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        format!("sha256:{digest} {name}\n")
+    };
+    let service = Service::with(With {
+        tokens: &[token("ann"), token("bob")].concat(),
+        ..With::default()
+    });
+    let make = |token: &str, id: &str| {
+        let made = service.ask(
+            "POST",
+            "/api/threads",
+            &[("authorization", &format!("Bearer {token}"))],
+            Some(&json!({"thread_id": id})),
+        );
+        assert_eq!(made.status, 200, "{made:?}");
+    };
+    let ann = [("authorization", "Bearer ann")];
+    let (_, mut stream) = Stream::open(service.address(), "/api/events", &ann);
+    assert_eq!(stream.next().as_deref(), Some(": connected\n"));
+    make("bob", "of-bob");
+    make("ann", "of-ann");
+    let (_, data, _) = parts(&stream.event().expect("the first"));
+    assert_eq!(data["thread_ids"], json!(["of-ann"]));
 }
