@@ -119,6 +119,13 @@ Examples:
   echo \"What was the valve called?\" | conspectus chat --thread boiler
       one question; the answer on standard output, all else on standard error";
 
+const MCP_EXAMPLES: &str = "\
+Each server is begun, asked, and ended again. Exit code 3 if one of them does not answer as it should.
+
+Examples:
+  conspectus mcp --config config.yaml
+  conspectus mcp --json | jq '.servers[].tools[].name'";
+
 const SERVE_EXAMPLES: &str = "\
 Examples:
   conspectus serve
@@ -192,6 +199,9 @@ pub(crate) enum Command {
     /// Talk to an agent in the terminal; the conversation is kept as a thread
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(ChatArgs),
+    /// List the MCP servers of the configuration and the tools that agents have of them
+    #[command(after_help = MCP_EXAMPLES)]
+    Mcp(McpArgs),
     /// Keep threads, compact them and run agents on them over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
@@ -268,6 +278,18 @@ pub(crate) struct ChatArgs {
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS", help_heading = "Model")]
     pub(crate) max_context: Option<u64>,
+}
+
+/// `mcp`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct McpArgs {
+    /// A YAML file, else what CONSPECTUS_CONFIG names
+    #[arg(long, short, value_name = "FILE")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// `serve`.

@@ -32,7 +32,7 @@ fn pages_for_man() {
     assert!(page(&["config", "check"]).contains("conspectus config check"));
     place.run(&["man", "compcat"]).failed(
         2,
-        "error: compcat: no such command; there are compact, inspect, plan, eval, recall, thread, chat, serve, proxy, config, completions, man\n",
+        "error: compcat: no such command; there are compact, inspect, plan, eval, recall, thread, chat, mcp, serve, proxy, config, completions, man\n",
     );
     place.run(&["man", "--out", "pages/man1"]).done();
     assert_eq!(

@@ -42,13 +42,19 @@ pub(crate) fn answer(message: &Value) -> Answer {
                 "refuses" => error(-32602, "the ticket must be a number"),
                 "sleeps" => Answer::Silence,
                 "dies" => Answer::Death,
-                "word" => text(&std::env::var("SCRIPTED_WORD").unwrap_or_default(), false),
+                "word" => text(&word(), false),
                 _ => error(-32602, "unknown tool"),
             }
         }
         _ if id.is_null() => Answer::Nothing,
         _ => error(-32601, "unknown method"),
     }
+}
+
+/// What the environment says.
+#[expect(clippy::disallowed_methods, reason = "a program that is begun")]
+fn word() -> String {
+    std::env::var("SCRIPTED_WORD").unwrap_or_default()
 }
 
 fn tools() -> Vec<Value> {
