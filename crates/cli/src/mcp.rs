@@ -1,5 +1,6 @@
-//! MCP servers as the configuration says them: begun for `chat` and `serve`, shown by `conspectus mcp`.
+//! MCP servers as the configuration says them: begun for `chat` and `serve`, shown by `conspectus mcp ls`.
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use conspectus_config::{Config, McpPlace, McpServer, Secret};
@@ -7,9 +8,10 @@ use conspectus_mcp::{Listed, McpServers, McpSettings, McpTool, Place};
 use serde::Serialize;
 
 use crate::Done;
-use crate::args::McpArgs;
+use crate::args::{CommonArgs, McpArgs, McpCommand};
 use crate::fail::{Exit, Fail, io_words};
 use crate::job::{load, named_file};
+use crate::threads;
 use crate::ui::{Stream, Talk, Ui};
 
 /// The servers of a configuration, begun.
@@ -69,7 +71,10 @@ impl Begun {
 /// A variable that is not set.
 fn settings_of(server: &McpServer) -> Result<McpSettings, String> {
     let reveal = |secret: &Secret| {
-        let value = secret.reveal(|name| std::env::var(name).ok().filter(|v| !v.is_empty()));
+        let value = secret.reveal(|name| {
+            let value = std::env::var_os(name)?.into_string().ok()?;
+            (!value.is_empty()).then_some(value)
+        });
         value.ok_or_else(|| {
             let name = secret.variable().unwrap_or("?");
             format!("the environment variable {name} is not set")
@@ -124,9 +129,28 @@ struct ToolLine<'a> {
     description: &'a str,
 }
 
-/// Shows servers and their tools.
+/// `mcp`.
 pub(crate) fn run(args: &McpArgs) -> Done {
-    let path = args.config.clone().or_else(named_file);
+    match &args.what {
+        McpCommand::Ls { config, json } => list(config.clone(), *json),
+        McpCommand::Serve {
+            thread,
+            place,
+            config,
+        } => {
+            let common = CommonArgs {
+                place: place.clone(),
+                config: config.clone(),
+                json: false,
+            };
+            threads::offer(&common, thread.as_deref())
+        }
+    }
+}
+
+/// Shows servers and their tools.
+fn list(path: Option<PathBuf>, is_json: bool) -> Done {
+    let path = path.or_else(named_file);
     let config = load(path.as_deref())?;
     if config.mcp().is_empty() {
         let why =
@@ -147,7 +171,7 @@ pub(crate) fn run(args: &McpArgs) -> Done {
             .collect(),
     };
     let ui = Ui::new(Stream::Out, false, Talk::Normal);
-    let said = match args.json {
+    let said = match is_json {
         true => ui.json(&report),
         false => ui.say(&text(&report)),
     };

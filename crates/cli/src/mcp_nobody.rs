@@ -5,7 +5,7 @@ use crate::args::McpArgs;
 use crate::fail::{Exit, Fail};
 
 /// How to build with it.
-const BUILD: &str = "this program was built without agents; build it with: cargo install --path crates/cli --features threads";
+const BUILD: &str = "this program was built without threads; build it with: cargo install --path crates/cli --features threads";
 
 /// Nobody answers.
 pub(crate) fn run(_: &McpArgs) -> Done {

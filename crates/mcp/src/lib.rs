@@ -1,4 +1,4 @@
-//! Tools of MCP servers for agents.
+//! Tools of MCP servers for agents, and tools of ours for MCP clients ([`serve`]).
 //!
 //! A server is a program that is begun here and spoken to by its standard input and output, or an address that is spoken
 //! to by HTTP. [`McpServers::connect`] asks each for its tools once; they are [`Tool`](conspectus_agent::Tool)s from then
@@ -28,10 +28,12 @@
 mod connection;
 mod content;
 mod name;
+mod offer;
 mod server;
 mod settings;
 mod tool;
 
+pub use offer::{Offered, Offers, serve};
 pub use server::{Listed, McpServers};
 pub use settings::{McpError, McpSettings, Place};
 pub use tool::McpTool;

@@ -115,6 +115,9 @@ pub enum McpError {
     /// It does not speak as a server should, or ended before it did.
     #[error("no answer as of an MCP server: {0}")]
     Handshake(String),
+    /// Whoever began us does not speak as a client should.
+    #[error("no word as of an MCP client: {0}")]
+    NoClient(String),
     /// It took too long.
     #[error("no answer within {} seconds", .0.as_secs())]
     Silent(Duration),

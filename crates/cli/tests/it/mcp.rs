@@ -1,8 +1,9 @@
-//! Tools of MCP servers, for `chat` and in `conspectus mcp`.
+//! Tools of MCP servers, for `chat` and in `conspectus mcp ls`.
 
 use std::io::Write as _;
 use std::process::Stdio;
 
+use conspectus_mcp::{McpServers, McpSettings, Place as PlaceOf};
 use conspectus_testkit::server::{HttpServer, Step};
 use serde_json::{Value, json};
 
@@ -49,18 +50,18 @@ fn config(place: &Place, tickets: &HttpServer, more: &str) {
 fn servers_and_their_tools_are_listed() {
     let (place, tickets) = (Place::new(), tickets());
     config(&place, &tickets, "");
-    let mut command = place.command(&["mcp", "--config", "c.yaml"]);
+    let mut command = place.command(&["mcp", "ls", "--config", "c.yaml"]);
     let ran = Ran::of(&command.env("TICKETS_KEY", "k-17").output().expect("runs"));
     let expect = "tickets: 1 tool\n  mcp__tickets__find  Finds a ticket.\ngone: the program no-such-program cannot be started: \
                   No such file or directory (os error 2)\n";
     assert_eq!((ran.code, ran.out.as_str()), (3, expect), "{}", ran.err);
-    let ran = place.run(&["mcp", "--config", "c.yaml", "--json"]);
+    let ran = place.run(&["mcp", "ls", "--config", "c.yaml", "--json"]);
     let report: Value = serde_json::from_str(&ran.out).expect("JSON");
     assert_eq!(
         report["servers"][0],
         json!({"name": "tickets", "tools": [], "error": "the environment variable TICKETS_KEY is not set"})
     );
-    let mut command = place.command(&["mcp", "--config", "c.yaml"]);
+    let mut command = place.command(&["mcp", "ls", "--config", "c.yaml"]);
     let ran = Ran::of(
         &command
             .env("TICKETS_KEY", "k-wrong")
@@ -74,7 +75,7 @@ fn servers_and_their_tools_are_listed() {
     );
     assert!(!ran.out.contains("k-wrong"), "{}", ran.out);
     place.write("none.yaml", b"models: []\n");
-    let ran = place.run(&["mcp", "--config", "none.yaml"]);
+    let ran = place.run(&["mcp", "ls", "--config", "none.yaml"]);
     assert!(
         ran.code == 2 && ran.err.contains("there are no servers"),
         "{}",
@@ -144,4 +145,92 @@ fn an_agent_calls_a_servers_tool() {
         names.contains(&"mcp__tickets__find") && !names.contains(&"read_file"),
         "{names:?}"
     );
+}
+
+/// Threads offered to a client, which is the real one that agents have.
+#[test]
+fn a_client_lists_recalls_and_compacts_threads() {
+    let place = Place::new();
+    let said = |n: usize| {
+        let role = ["user", "assistant"][n % 2];
+        json!({"role": role, "content": format!("Step {n}: the valve with the number {} was turned. {}", n * 7, "Slowly. ".repeat(40))})
+    };
+    let messages: Vec<Value> = (0..60).map(said).collect();
+    place.write(
+        "talk.json",
+        json!({ "messages": messages }).to_string().as_bytes(),
+    );
+    let at = ["--store", "sqlite:talk.db"];
+    let import = [
+        "thread",
+        "import",
+        "talk.json",
+        "--id",
+        "boiler",
+        "--title",
+        "The boiler",
+    ];
+    place.run(&[&import[..], &at].concat()).done();
+
+    let program = place.command(&[]).get_program().to_owned();
+    let folder = place.path("");
+    let program = program.to_str().expect("a path").to_owned();
+    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let serve = format!(
+        "cd '{}' && exec '{program}' mcp serve --store sqlite:talk.db",
+        folder.display()
+    );
+    let client = McpServers::new([McpSettings::new(
+        "talk",
+        PlaceOf::command("sh", ["-c", &serve]),
+    )]);
+    runtime.block_on(async {
+        let listed = client.connect().await.pop().expect("one server");
+        let tools = listed.tools.expect("it has tools");
+        let call = async |name: &str, args: Value| {
+            let tool = tools.iter().find(|tool| tool.name_there() == name);
+            let args = args.as_object().cloned().unwrap_or_default();
+            tool.expect("it is offered").perform(args).await
+        };
+        let names: Vec<&str> = tools.iter().map(|tool| tool.name_there()).collect();
+        assert_eq!(names, ["compact", "recall", "threads"]);
+        let threads = call("threads", json!({})).await.content;
+        assert!(
+            threads.contains("boiler") && threads.contains("The boiler"),
+            "{threads}"
+        );
+        let done = call("compact", json!({"thread": "boiler"})).await;
+        assert!(
+            !done.is_error && done.content.contains("compacted"),
+            "{done:?}"
+        );
+        let found = call("recall", json!({"thread": "boiler", "words": "number 21"}))
+            .await
+            .content;
+        assert!(
+            found.contains("Step 3: the valve with the number 21 was turned."),
+            "{found}"
+        );
+        let which = call("recall", json!({"words": "valve"})).await;
+        assert!(
+            which.is_error && which.content.contains("Name one"),
+            "{which:?}"
+        );
+        let nobody = call("recall", json!({"thread": "tea", "words": "x"})).await;
+        assert!(
+            nobody.is_error && nobody.content.contains("there is no such thread"),
+            "{nobody:?}"
+        );
+        client.end().await;
+    });
+    let ran = place.run(&[&["mcp", "serve"][..], &at].concat());
+    assert!(
+        ran.code == 4 && ran.err.contains("no word as of an MCP client"),
+        "{}",
+        ran.err
+    );
+    // What a client did can be taken back.
+    place
+        .run(&[&["thread", "undo", "boiler"][..], &at].concat())
+        .done();
 }
