@@ -134,16 +134,17 @@ impl Book {
         }
     }
 
-    /// Finds the conversation of a body, or begins one. `before`: a body that it is compared with. `None`: the body is not
-    /// understood.
+    /// Finds the conversation of a body, or begins one. `before`: a body with which it has so many bytes in common. `None`:
+    /// the body is not understood.
     pub(crate) fn look(
         &self,
         scope: Ident,
         format: Format,
         key: &'static str,
         body: &Bytes,
-        before: Option<&List>,
+        before: Option<&(Arc<List>, usize)>,
     ) -> Option<Look> {
+        let before = before.map(|(list, both)| (&**list, *both));
         let list = List::read(format, key, body, before)?;
         if list.len() == 0 {
             return None;
@@ -162,9 +163,9 @@ impl Book {
     }
 
     /// The kept body that has the most in common with this one, and how much that is.
-    pub(crate) fn before(&self, scope: Ident, body: &[u8]) -> Option<(usize, Arc<List>)> {
+    pub(crate) fn before(&self, scope: Ident, body: &[u8]) -> Option<(Arc<List>, usize)> {
         let mut tried: Vec<u64> = Vec::new();
-        let mut best: Option<(usize, Arc<List>)> = None;
+        let mut best: Option<(Arc<List>, usize)> = None;
         for place in places(body.len()).into_iter().rev() {
             let print = print(scope, body, place);
             let found = {
@@ -179,8 +180,8 @@ impl Book {
             };
             tried.push(number);
             let both = common(list.body(), body);
-            if best.as_ref().is_none_or(|(most, _)| both > *most) {
-                best = Some((both, list));
+            if best.as_ref().is_none_or(|(_, most)| both > *most) {
+                best = Some((list, both));
             }
             // What lies before this place is in common: no other body has much more.
             if both >= place || tried.len() == LIKE {
@@ -394,8 +395,8 @@ mod tests {
     }
 
     fn seen(book: &Book, scope: Ident, format: Format, body: &Bytes) -> Look {
-        let before = book.before(scope, body).map(|(_, list)| list);
-        let look = book.look(scope, format, "messages", body, before.as_deref());
+        let before = book.before(scope, body);
+        let look = book.look(scope, format, "messages", body, before.as_ref());
         look.expect("a body")
     }
 

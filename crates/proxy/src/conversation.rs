@@ -253,7 +253,7 @@ fn answered(app: &App, turn: &Turn, answer: &Response<Down>) {
         micros: 0,
         is_cut: false,
     };
-    app.log.line(&line.to_string());
+    app.log.line(&line);
 }
 
 /// The upstream's answer, on its way down.
@@ -314,7 +314,7 @@ pub(crate) fn passed(
             is_cut: !ended.is_whole,
         };
         turn.trace.ended(&line);
-        app.log.line(&line.to_string());
+        app.log.line(&line);
         if let Some((look, about, is_stored)) = after {
             let is_fine = (200..300).contains(&status);
             let saved = (note.saved, micros);

@@ -103,6 +103,9 @@ fn whose(headers: &HeaderMap, tokens: &Tokens) -> Option<Arc<str>> {
 
 /// Whether a path leads where it seems to.
 fn is_plain(path: &str) -> bool {
+    if !path.contains(['.', '%', '\\']) {
+        return path.starts_with('/');
+    }
     let lower = path.to_ascii_lowercase();
     let decoded = lower
         .replace("%2e", ".")

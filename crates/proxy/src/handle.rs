@@ -106,7 +106,7 @@ pub(crate) async fn handle(
 fn refused(app: &App, call: Call, refusal: &Refusal) -> Response<Down> {
     app.figures
         .request(call.as_str(), Done::Refused, refusal.status.as_u16());
-    app.log.line(&format!(
+    app.log.line(format_args!(
         "{} status={} outcome=refused",
         call.as_str(),
         refusal.status.as_u16()

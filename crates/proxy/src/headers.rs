@@ -7,8 +7,10 @@ use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 pub(crate) const OURS: &str = "x-conspectus-";
 
 /// Headers of one connection.
-const HOP: [HeaderName; 7] = [
+const HOP: [HeaderName; 9] = [
     header::CONNECTION,
+    HeaderName::from_static("keep-alive"),
+    HeaderName::from_static("proxy-connection"),
     header::PROXY_AUTHENTICATE,
     header::PROXY_AUTHORIZATION,
     header::TE,
@@ -18,7 +20,23 @@ const HOP: [HeaderName; 7] = [
 ];
 
 /// Headers that hold a key.
-const KEYS: [&str; 4] = ["authorization", "x-api-key", "api-key", "x-goog-api-key"];
+const KEYS: [HeaderName; 4] = [
+    header::AUTHORIZATION,
+    HeaderName::from_static("x-api-key"),
+    HeaderName::from_static("api-key"),
+    HeaderName::from_static("x-goog-api-key"),
+];
+
+/// Headers in which a client names its conversation.
+const NAMES: [HeaderName; 7] = [
+    HeaderName::from_static("x-claude-code-session-id"),
+    HeaderName::from_static("x-claude-code-agent-id"),
+    HeaderName::from_static("thread-id"),
+    HeaderName::from_static("session-id"),
+    HeaderName::from_static("x-session-id"),
+    HeaderName::from_static("x-session-affinity"),
+    HeaderName::from_static("x-conspectus-conversation"),
+];
 
 /// Takes out what belongs to one connection: the known ones, and those that `connection` names.
 pub(crate) fn end_hop(headers: &mut HeaderMap) {
@@ -35,8 +53,6 @@ pub(crate) fn end_hop(headers: &mut HeaderMap) {
     for name in HOP {
         headers.remove(name);
     }
-    headers.remove("keep-alive");
-    headers.remove("proxy-connection");
 }
 
 /// The head of a request as the upstream gets it. The length is said anew by whoever sends the body.
@@ -60,8 +76,8 @@ pub(crate) fn to_upstream(headers: &mut HeaderMap, host: &str) {
 pub(crate) fn credential(headers: &HeaderMap) -> Ident {
     let mut hash = IdentHasher::new();
     for name in KEYS {
-        for value in headers.get_all(name) {
-            hash.field(name.as_bytes());
+        for value in headers.get_all(&name) {
+            hash.field(name.as_str().as_bytes());
             hash.field(value.as_bytes());
         }
     }
@@ -70,21 +86,12 @@ pub(crate) fn credential(headers: &HeaderMap) -> Ident {
 
 /// The name that the client gives its conversation, where it sends one.
 pub(crate) fn session(headers: &HeaderMap) -> Option<Ident> {
-    const NAMES: [&str; 7] = [
-        "x-claude-code-session-id",
-        "x-claude-code-agent-id",
-        "thread-id",
-        "session-id",
-        "x-session-id",
-        "x-session-affinity",
-        "x-conspectus-conversation",
-    ];
     let mut hash = IdentHasher::new();
     let mut is_said = false;
     for name in NAMES {
-        if let Some(value) = headers.get(name) {
+        if let Some(value) = headers.get(&name) {
             is_said = true;
-            hash.field(name.as_bytes());
+            hash.field(name.as_str().as_bytes());
             hash.field(value.as_bytes());
         }
     }

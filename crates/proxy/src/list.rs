@@ -9,7 +9,7 @@ use conspectus::threads::ClientList;
 use conspectus::{Conversation, Document, Format, OpenOptions};
 use hyper::body::Bytes;
 
-use crate::scan::{Layout, common, scan, slice};
+use crate::scan::{Layout, scan, slice};
 
 /// What Codex says about itself in the user's name; it stays where it is.
 const CONTEXTS: [&str; 2] = ["<environment_context>", "<user_instructions>"];
@@ -38,16 +38,15 @@ pub(crate) struct List {
 }
 
 impl List {
-    /// Reads a body. What it has in common with `before`, a body of the same client, is taken over from there. `None`:
-    /// it is no body of this format, or there is something in it that is not understood.
+    /// Reads a body. What it has in common with `before`, a body of the same client and so many bytes, is taken over from
+    /// there. `None`: it is no body of this format, or there is something in it that is not understood.
     pub(crate) fn read(
         format: Format,
         key: &'static str,
         body: &Bytes,
-        before: Option<&Self>,
+        before: Option<(&Self, usize)>,
     ) -> Option<Self> {
-        let known = before.and_then(|before| {
-            let both = common(&before.body, body);
+        let known = before.and_then(|(before, both)| {
             let elements = &before.layout.elements;
             let count = elements.partition_point(|element| element.1 as usize <= both);
             // A value without an end mark of its own could go on.
@@ -313,9 +312,11 @@ pub(crate) fn open(source: Vec<u8>, format: Format) -> Option<Document> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::scan::common;
 
     fn read(body: &str, before: Option<&List>) -> List {
         let body = Bytes::copy_from_slice(body.as_bytes());
+        let before = before.map(|before| (before, common(before.body(), &body)));
         List::read(Format::OpenAi, "messages", &body, before).expect("a body")
     }
 
@@ -367,7 +368,8 @@ mod tests {
         let alone = List::read(Format::Responses, "input", &body(8), None).expect("a body");
         for cut in 1..8 {
             let first = List::read(Format::Responses, "input", &body(cut), None).expect("a body");
-            let grown = List::read(Format::Responses, "input", &body(8), Some(&first));
+            let both = common(first.body(), &body(8));
+            let grown = List::read(Format::Responses, "input", &body(8), Some((&first, both)));
             let grown = grown.expect("a body");
             assert_eq!(grown.known(), cut);
             for at in 0..8 {

@@ -30,9 +30,9 @@ pub(crate) async fn sweeping(app: Arc<App>) {
                 Ok(0) => {}
                 Ok(gone) => app
                     .log
-                    .line(&format!("sweep tenant={tenant} removed={gone}")),
+                    .line(format_args!("sweep tenant={tenant} removed={gone}")),
                 // It is tried again in an hour.
-                Err(_) => app.log.line(&format!("sweep tenant={tenant} failed")),
+                Err(_) => app.log.line(format_args!("sweep tenant={tenant} failed")),
             }
         }
         tokio::time::sleep(EVERY).await;

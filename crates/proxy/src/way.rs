@@ -102,18 +102,17 @@ pub(crate) async fn look(app: &Arc<App>, ask: &Ask, body: &Bytes) -> Seen {
     let (scope, key) = (hash.finish(), ask.call.list());
     let before = catch_unwind(AssertUnwindSafe(|| app.book.before(scope, body)));
     let before = before.ok().flatten();
-    let is_long = body.len() - before.as_ref().map_or(0, |(both, _)| *both) > MOMENT;
-    let before = before.map(|(_, list)| list);
+    let is_long = body.len() - before.as_ref().map_or(0, |(_, both)| *both) > MOMENT;
     let found = match is_long {
         true => {
             let (app, body) = (app.clone(), body.clone());
             let work = app.work.clone();
             let read = work
-                .spawn(async move { app.book.look(scope, format, key, &body, before.as_deref()) });
+                .spawn(async move { app.book.look(scope, format, key, &body, before.as_ref()) });
             read.await.ok()
         }
         false => catch_unwind(AssertUnwindSafe(|| {
-            app.book.look(scope, format, key, body, before.as_deref())
+            app.book.look(scope, format, key, body, before.as_ref())
         }))
         .ok(),
     };

@@ -3,24 +3,28 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// Where lines go.
+/// Where lines go, if anywhere.
 #[derive(Clone)]
-pub struct Log(Arc<dyn Fn(&str) + Send + Sync>);
+pub struct Log(Option<Arc<Write>>);
+
+type Write = dyn Fn(&str) + Send + Sync;
 
 impl Log {
     /// To whoever takes a line without its end.
     pub fn new(write: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        Self(Arc::new(write))
+        Self(Some(Arc::new(write)))
     }
 
     /// To nobody.
     pub fn none() -> Self {
-        Self::new(|_| {})
+        Self(None)
     }
 
-    /// Writes a line.
-    pub fn line(&self, line: &str) {
-        (self.0)(line);
+    /// Writes a line, which is not made when nobody reads it.
+    pub fn line(&self, line: impl fmt::Display) {
+        if let Some(write) = &self.0 {
+            write(&line.to_string());
+        }
     }
 }
 

@@ -69,7 +69,7 @@ pub(crate) async fn record(State(app): State<Arc<App>>, request: Request, next: 
         code: told.as_ref().map(|told| told.code),
         why: told.as_ref().and_then(|told| told.why.as_deref()),
     };
-    app.log.line(&line.to_string());
+    app.log.line(&line);
     trace.ended(&line);
     let headers = response.headers_mut();
     if let Ok(id) = HeaderValue::from_str(&id) {
