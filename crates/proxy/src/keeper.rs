@@ -28,8 +28,6 @@ use crate::upstream::Upstream;
 
 /// What every name of a thread of ours begins with.
 pub(crate) const PREFIX: &str = "px-";
-/// Bytes of the threads that stay open between two requests.
-const OPEN_BYTES: usize = 64 << 20;
 /// Threads with the same beginning that are looked at.
 const ALIKE: u32 = 24;
 /// Tries to find a thread that the list fits.
@@ -89,7 +87,7 @@ impl Keeper {
             telemetry,
             settings,
             instance,
-            open: Arc::new(KeptOpen::new(OPEN_BYTES)),
+            open: Arc::new(KeptOpen::new(KeptOpen::ROOM_BYTES)),
             desks: AtomicU64::new(0),
             triggers: Mutex::default(),
             binding: Mutex::default(),

@@ -299,15 +299,19 @@ impl<C: Clock> Threads<C> {
     pub async fn delete(&self, key: &ThreadKey) -> Result<(), ThreadsError> {
         // Those first: what is left by one that was killed can be deleted again.
         for child in self.children(key).await? {
-            self.store().delete(&child).await?;
-            self.bells().ring(&child);
+            self.delete_one(&child).await?;
         }
-        let was_there = self.store().delete(key).await?;
-        self.bells().ring(key);
-        match was_there {
+        match self.delete_one(key).await? {
             true => Ok(()),
             false => Err(ThreadsError::NotFound(key.thread.clone())),
         }
+    }
+
+    async fn delete_one(&self, key: &ThreadKey) -> Result<bool, ThreadsError> {
+        let was_there = self.store().delete(key).await?;
+        drop(self.kept_open().take(key));
+        self.bells().ring(key);
+        Ok(was_there)
     }
 
     /// The threads that exist for this one alone, and those that exist for them.

@@ -95,10 +95,7 @@ impl<C: Clock> Threads<C> {
         let mut much = Much::Window;
         for _ in 0..Self::TRIES {
             self.kept_open().turns.wait(key).await;
-            let mut opened = match self.still_open(key, much).await? {
-                Some(opened) => opened,
-                None => self.open(key, much, &Asked::default()).await?,
-            };
+            let mut opened = self.open(key, much, &Asked::default()).await?;
             let has = opened.thread.branch().len() as u64;
             let both = has.min(list.count());
             if let Some(apart) = self.apart(key, &opened, list, both).await? {
@@ -168,28 +165,6 @@ impl<C: Clock> Threads<C> {
         Err(ThreadsError::Contended)
     }
 
-    /// The thread as it was left open, if nobody wrote to it since and it runs by the same policy.
-    async fn still_open(
-        &self,
-        key: &ThreadKey,
-        much: Much,
-    ) -> Result<Option<Opened>, ThreadsError> {
-        let kept = self.kept_open().take(key);
-        let Some(mut opened) = kept.filter(|_| much == Much::Window) else {
-            return Ok(None);
-        };
-        let head = self.head(key).await?;
-        if head.revision != opened.head.revision {
-            return Ok(None);
-        }
-        let run = self.settings().run(&opened.meta, &Asked::default())?;
-        let is_same = run.policy == opened.run.policy && run.counter.id() == opened.counter().id();
-        Ok(is_same.then(|| {
-            (opened.head, opened.run) = (head, run);
-            opened
-        }))
-    }
-
     /// What is told of a thread that has all of its list. It stays open as it is stored.
     async fn mirrored(
         &self,
@@ -198,7 +173,7 @@ impl<C: Clock> Threads<C> {
     ) -> Result<Mirrored, ThreadsError> {
         self.recall_limits(key, &mut opened).await?;
         let step = in_step(&opened);
-        self.kept_open().put(key, opened);
+        self.leave_open(key, opened);
         Ok(Mirrored::InStep(Box::new(step)))
     }
 

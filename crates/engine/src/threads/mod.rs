@@ -160,11 +160,11 @@ impl<C: Clock> Threads<C> {
             settings,
             bells: Arc::default(),
             leases: AtomicU64::new(0),
-            kept: Arc::new(KeptOpen::new(0)),
+            kept: Arc::new(KeptOpen::new(KeptOpen::ROOM_BYTES)),
         }
     }
 
-    /// Threads that are [mirrored](Self::mirror) stay open between two requests, within this room.
+    /// Threads stay open between two requests within this room, instead of one of [`KeptOpen::ROOM_BYTES`].
     #[must_use]
     pub fn keeping_open(mut self, kept: Arc<KeptOpen>) -> Self {
         self.kept = kept;

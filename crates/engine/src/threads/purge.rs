@@ -82,6 +82,7 @@ impl<C: Clock> Threads<C> {
             return Err(ThreadsError::Busy);
         };
         let purged = self.purge_held(key, purge).await;
+        drop(self.kept_open().take(key));
         self.release(key, &held).await;
         purged
     }
