@@ -85,6 +85,15 @@ impl ToolResult {
         }
     }
 
+    /// With at most so many characters: the middle of what is longer is left out.
+    #[must_use]
+    pub fn capped(mut self, max_chars: usize) -> Self {
+        if self.content.len() > max_chars {
+            self.content = bounded(&self.content, max_chars).into();
+        }
+        self
+    }
+
     /// As LangChain's message of a tool.
     pub fn to_message(&self, call: &str, name: &str, id: &str, max_chars: usize) -> Value {
         json!({
@@ -120,6 +129,12 @@ impl Tools {
     pub fn with(mut self, tool: impl Tool + 'static) -> Self {
         self.add(Arc::new(tool));
         self
+    }
+
+    /// With all of these.
+    #[must_use]
+    pub fn with_all<T: Tool + 'static>(self, tools: impl IntoIterator<Item = T>) -> Self {
+        tools.into_iter().fold(self, Self::with)
     }
 
     pub(crate) fn add(&mut self, tool: Arc<dyn Tool>) {

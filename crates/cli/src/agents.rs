@@ -7,6 +7,7 @@ use conspectus::AgentModels;
 use conspectus_agent::channel::skill::Reads;
 use conspectus_agent::{Limits, Profile, Setup, Skills, Store, Subagent};
 use conspectus_config::{Agent, AgentSections, Config};
+use conspectus_mcp::McpTool;
 
 use crate::fail::{Exit, Fail};
 
@@ -16,10 +17,12 @@ const LEAD_PROMPT: &str = "You are a helpful assistant. Use your tools where the
 const SUBAGENT_PROMPT: &str = "You do one piece of work for another agent. Do it to the end, then answer with what you found or did, in short.";
 /// What a subagent is for whose entry says nothing.
 const DESCRIPTION: &str = "Does a piece of work that can be described in a few sentences.";
+/// How names of tools of MCP servers begin.
+const MCP: &str = "mcp__";
 const SUBAGENT_MS: u64 = 900_000;
 const PARALLEL_SUBAGENTS: usize = 3;
 
-/// What runs are made with.
+/// What runs are made with. `more`: tools of MCP servers.
 ///
 /// # Errors
 /// A tool that there is not.
@@ -27,6 +30,7 @@ pub(crate) fn setup(
     config: &Config,
     threads: Arc<Store>,
     models: AgentModels,
+    more: &[McpTool],
 ) -> Result<Setup, Fail> {
     let sections = config.agent_sections();
     let mut reads = Reads::default();
@@ -39,6 +43,7 @@ pub(crate) fn setup(
     let kinds = Kinds {
         sections,
         reads: &reads,
+        more,
     };
     let of_lead = sections.agents.iter().find(|agent| *agent.name == *LEAD);
     let lead = kinds.lead(of_lead)?;
@@ -69,6 +74,7 @@ pub(crate) fn setup(
 struct Kinds<'a> {
     sections: &'a AgentSections,
     reads: &'a Reads,
+    more: &'a [McpTool],
 }
 
 impl Kinds<'_> {
@@ -108,6 +114,7 @@ impl Kinds<'_> {
                 .map_or(limits.max_result_chars, whole),
             ..limits.clone()
         };
+        profile.tools = profile.tools.clone().with_all(self.more.iter().cloned());
         let Some(said) = said else {
             return Ok(());
         };
@@ -125,7 +132,9 @@ impl Kinds<'_> {
             .iter()
             .map(|spec| spec.name.clone())
             .collect();
-        if let Some(unknown) = wanted.iter().find(|name| !there.contains(name)) {
+        // A server that did not answer has been told of; without its tools an agent goes on.
+        let is_fine = |name: &Arc<str>| there.contains(name) || name.starts_with(MCP);
+        if let Some(unknown) = wanted.iter().find(|name| !is_fine(name)) {
             let why = format!("there is no tool {unknown}; there are {}", there.join(", "));
             return Err(Fail::about(
                 Exit::Config,
@@ -133,7 +142,14 @@ impl Kinds<'_> {
                 &why,
             ));
         }
-        for name in there.iter().filter(|name| !wanted.contains(name)) {
+        let is_wanted = |name: &Arc<str>| {
+            let by_server = |wanted: &Arc<str>| {
+                let rest = name.strip_prefix(&**wanted);
+                wanted.starts_with(MCP) && rest.is_some_and(|rest| rest.starts_with("__"))
+            };
+            wanted.contains(name) || wanted.iter().any(by_server)
+        };
+        for name in there.iter().filter(|name| !is_wanted(name)) {
             profile.tools = profile.tools.clone().without(name);
         }
         Ok(())

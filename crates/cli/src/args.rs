@@ -119,6 +119,15 @@ Examples:
   echo \"What was the valve called?\" | conspectus chat --thread boiler
       one question; the answer on standard output, all else on standard error";
 
+const MCP_EXAMPLES: &str = "\
+ls begins each server, asks it, and ends it again; exit code 3 if one of them does not answer as it should.
+serve speaks by standard input and output until its input ends.
+
+Examples:
+  conspectus mcp ls --config config.yaml
+  claude mcp add conspectus -- conspectus mcp serve
+      what was said in the threads of the user's own store, for a client such as Claude Code";
+
 const SERVE_EXAMPLES: &str = "\
 Examples:
   conspectus serve
@@ -192,6 +201,9 @@ pub(crate) enum Command {
     /// Talk to an agent in the terminal; the conversation is kept as a thread
     #[command(after_help = CHAT_EXAMPLES)]
     Chat(ChatArgs),
+    /// Tools of MCP servers for agents, and threads for MCP clients
+    #[command(after_help = MCP_EXAMPLES, disable_help_subcommand = true)]
+    Mcp(McpArgs),
     /// Keep threads, compact them and run agents on them over HTTP
     #[command(after_help = SERVE_EXAMPLES)]
     Serve(ServeArgs),
@@ -268,6 +280,38 @@ pub(crate) struct ChatArgs {
     /// The model's window in tokens
     #[arg(long, value_name = "TOKENS", help_heading = "Model")]
     pub(crate) max_context: Option<u64>,
+}
+
+/// `mcp`.
+#[derive(Debug, ClapArgs)]
+pub(crate) struct McpArgs {
+    #[command(subcommand)]
+    pub(crate) what: McpCommand,
+}
+
+/// What is done by MCP.
+#[derive(Debug, Subcommand)]
+pub(crate) enum McpCommand {
+    /// Begin the servers of the configuration, and list the tools that agents have of them
+    Ls {
+        /// A YAML file, else what CONSPECTUS_CONFIG names
+        #[arg(long, short, value_name = "FILE")]
+        config: Option<PathBuf>,
+        /// Print one JSON document instead of a report
+        #[arg(long)]
+        json: bool,
+    },
+    /// Offer threads to an MCP client that begins this command: threads, recall, compact
+    Serve {
+        /// The thread that is meant where a call names none
+        #[arg(long, value_name = "ID")]
+        thread: Option<String>,
+        #[command(flatten)]
+        place: PlaceArgs,
+        /// The YAML file of the service or of files, else what CONSPECTUS_CONFIG names
+        #[arg(long, short, value_name = "FILE", conflicts_with = "server")]
+        config: Option<PathBuf>,
+    },
 }
 
 /// `serve`.

@@ -27,6 +27,11 @@ mod inputs;
 mod inspect;
 mod job;
 mod latest;
+#[cfg(feature = "threads")]
+mod mcp;
+#[cfg(not(feature = "threads"))]
+#[path = "mcp_nobody.rs"]
+mod mcp;
 mod models;
 mod pages;
 mod plan;
@@ -71,6 +76,7 @@ fn main() -> ExitCode {
         Command::Plan(args) => job::look(args).and_then(|job| plan::run(&job)),
         Command::Eval(args) => job::eval(args).and_then(|job| eval::run(&job)),
         Command::Chat(args) => chat::run(&args),
+        Command::Mcp(args) => mcp::run(&args),
         Command::Serve(args) => serving::run(&args),
         Command::Proxy(args) => proxying::run(&args),
         Command::Config(args) => check::run(args.what),

@@ -11,6 +11,7 @@ use crate::agents::{self, AGENTS, AgentSections, MEMORY, SKILLS, SUBAGENTS, TOOL
 use crate::environment;
 use crate::error::{ConfigError, ConfigWarning, Place, Problem, shown};
 use crate::flags::{Overrides, TriggerArg, any_of};
+use crate::mcp::{self, MCP, McpServer};
 use crate::models::{self, MODELS, Model, Models};
 use crate::place::{Places, SECTION};
 use crate::proxy::{self, PROXY, Proxy};
@@ -29,6 +30,7 @@ pub struct Config {
     agents: AgentSections,
     /// What of it says models.
     agent_models: BTreeMap<Arc<str>, Arc<str>>,
+    mcp: Vec<McpServer>,
     server: Server,
     proxy: Proxy,
     warnings: Vec<ConfigWarning>,
@@ -97,6 +99,9 @@ impl Config {
         config.agent_models = agents.models();
         config.agents = agents;
         config.warnings.extend(warnings);
+        if let Some(entry) = only(&file, entries, MCP)? {
+            config.mcp = mcp::read(&file, entry)?;
+        }
         if let Some(entry) = only(&file, entries, SERVER)? {
             config.server = server::read(&file, entry)?;
         }
@@ -220,6 +225,11 @@ impl Config {
     /// The file's sections about agents: what they are told, what they can do, what they may use.
     pub fn agent_sections(&self) -> &AgentSections {
         &self.agents
+    }
+
+    /// Servers whose tools agents have.
+    pub fn mcp(&self) -> &[McpServer] {
+        &self.mcp
     }
 
     /// How the proxy is to run.

@@ -17,8 +17,8 @@
 //!
 //! A file with a section `summarization:` and no `preset` follows deer-flow; without the section, or without
 //! a file, our own defaults hold. The list `models:` says which models there are, `agents:` which of them an agent runs
-//! on, `server:` what the HTTP service needs, `proxy:` what the proxy does. Other sections of the file
-//! belong to others and are passed over. See `docs/configuration.md` for every option.
+//! on, `mcp:` which servers give them tools, `server:` what the HTTP service needs, `proxy:` what the proxy does. Other sections
+//! of the file belong to others and are passed over. See `docs/configuration.md` for every option.
 //!
 //! | to | take |
 //! |---|---|
@@ -27,6 +27,7 @@
 //! | know the models of the file | [`Config::models`], [`Model`] |
 //! | know which model an agent runs on | [`Config::agents`] |
 //! | know what agents are told, can do and may use | [`Config::agent_sections`], [`AgentSections`] |
+//! | know the MCP servers of agents | [`Config::mcp`], [`McpServer`] |
 //! | know how the service is to run | [`Config::server`], [`Server`] |
 //! | know how the proxy is to run | [`Config::proxy`], [`Proxy`] |
 //! | say what is usually done differently | [`Advice`] |
@@ -41,6 +42,7 @@ mod environment;
 mod error;
 mod example;
 mod flags;
+mod mcp;
 mod models;
 mod options;
 mod place;
@@ -65,6 +67,7 @@ pub use flags::{
     FlagError, Overrides, TriggerArg, parse_keep, parse_on_failure, parse_preset, parse_strategy,
     parse_trigger,
 };
+pub use mcp::{McpPlace, McpServer};
 pub use models::{Model, Prices, Secret};
 pub use proxy::{Proxy, Summarize, UpstreamSection};
 pub use schema::schema;

@@ -24,6 +24,7 @@ use crate::Done;
 use crate::args::{ChatArgs, PolicyArgs, SummaryArgs};
 use crate::fail::{Exit, Fail, io_words};
 use crate::job;
+use crate::mcp::Begun;
 use crate::threads::embedded::{ALONE, compacted_json, instance};
 use crate::threads::place::checked;
 use crate::threads::tree::value;
@@ -68,7 +69,10 @@ pub(crate) fn run(args: &ChatArgs) -> Done {
         let compactor = Arc::new(Compactor::new(made.models, clock.clone()));
         let settings = policy.thread_settings(instance(), made.listed);
         let threads: Arc<Store> = Arc::new(Threads::new(store, compactor, settings));
-        let setup = agents::setup(policy.config(), threads.clone(), made.agents)?;
+        let servers = Begun::of(policy.config()).await;
+        servers.troubles().for_each(|why| ui::warning(&why));
+        let tools = servers.tools();
+        let setup = agents::setup(policy.config(), threads.clone(), made.agents, &tools)?;
         let id = match &args.thread {
             Some(id) => checked(id)?,
             None => format!("chat-{}", clock.now()).into(),
@@ -86,7 +90,9 @@ pub(crate) fn run(args: &ChatArgs) -> Done {
             started: 0,
         };
         let warnings = policy.warnings.borrow().clone();
-        chat.talk(args.thread.is_none(), &warnings).await
+        let done = chat.talk(args.thread.is_none(), &warnings).await;
+        servers.end().await;
+        done
     });
     // A line that nobody typed is not waited for.
     runtime.shutdown_background();

@@ -26,6 +26,7 @@ use crate::args::{PlaceToRun, ServeArgs};
 use crate::asking::served;
 use crate::fail::{Exit, Fail, io_words};
 use crate::job::{load, named_file};
+use crate::mcp::Begun;
 use crate::models;
 use crate::proxying::Beside;
 use crate::threads::store::address;
@@ -126,7 +127,14 @@ async fn serve(
     with.agents.clone_from(config.agents());
     with.lease_ms = config.server().lease_ms.unwrap_or(with.lease_ms);
     let threads = Arc::new(Threads::new(store.clone(), Arc::new(compactor), with));
-    let agents = agents::setup(config, threads.clone(), made.agents)?;
+    let servers = match runs_agents {
+        true => Some(Begun::of(config).await),
+        false => None,
+    };
+    let troubles = servers.iter().flat_map(Begun::troubles);
+    troubles.for_each(|why| ui::warning(&why));
+    let tools = servers.as_ref().map_or(Vec::new(), Begun::tools);
+    let agents = agents::setup(config, threads.clone(), made.agents, &tools)?;
     let listen = settings.listen;
     let exporting = Exporting::begin(log);
     let settings = exporting.settle(settings);
@@ -152,6 +160,9 @@ async fn serve(
         drop(tell);
     };
     tokio::join!(stopping, server.run(until()), proxy.run(until()));
+    if let Some(servers) = servers {
+        servers.end().await;
+    }
     exporting.end().await;
     Ok(Exit::Done)
 }

@@ -7,6 +7,7 @@ mod bring;
 mod compacting;
 pub(crate) mod embedded;
 mod glimpse;
+mod offered;
 pub(crate) mod place;
 mod remote;
 pub(crate) mod show;
@@ -24,6 +25,7 @@ use serde_json::{Value, json};
 
 pub(crate) use self::compacting::compact;
 use self::compacting::compaction;
+pub(crate) use self::offered::offer;
 use self::place::{Ask, Missing, Place, checked, open};
 use crate::Done;
 use crate::args::{CommonArgs, OfThread, PolicyArgs, RecallArgs, SummaryArgs, ThreadCommand};
@@ -234,16 +236,16 @@ fn runs(policy: &job::PolicyJob, summary: &SummaryArgs) -> Result<Runs, Fail> {
 }
 
 /// A place that has threads.
-fn reading(common: &CommonArgs) -> Result<Box<dyn Place>, Fail> {
+fn reading(common: &CommonArgs) -> Result<Box<dyn Place + Send>, Fail> {
     place(common, Missing::Refuse)
 }
 
 /// A place that may be new.
-fn writing(common: &CommonArgs) -> Result<Box<dyn Place>, Fail> {
+fn writing(common: &CommonArgs) -> Result<Box<dyn Place + Send>, Fail> {
     place(common, Missing::Make)
 }
 
-fn place(common: &CommonArgs, missing: Missing) -> Result<Box<dyn Place>, Fail> {
+fn place(common: &CommonArgs, missing: Missing) -> Result<Box<dyn Place + Send>, Fail> {
     open(&common.place, missing, || {
         let (args, summary) = (
             PolicyArgs {

@@ -93,7 +93,7 @@ pub(super) fn open(
     args: &PlaceArgs,
     missing: Missing,
     policy: impl FnOnce() -> Result<(PolicyJob, super::Runs), Fail>,
-) -> Result<Box<dyn Place>, Fail> {
+) -> Result<Box<dyn Place + Send>, Fail> {
     match &args.server {
         Some(url) => Ok(Box::new(Remote::new(url, args.token_file.as_deref())?)),
         None => {

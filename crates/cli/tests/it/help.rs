@@ -21,7 +21,7 @@ fn lines_fit_a_terminal() {
     ];
     let threads = threads.iter().map(|command| vec!["thread", command]);
     let files = [
-        "compact", "inspect", "plan", "eval", "recall", "thread", "chat", "proxy",
+        "compact", "inspect", "plan", "eval", "recall", "thread", "chat", "mcp", "proxy",
     ]
     .map(|command| vec![command]);
     for command in files.into_iter().chain(threads) {

@@ -15,6 +15,8 @@ mod eval;
 mod help;
 mod inspect;
 mod logs;
+#[cfg(feature = "threads")]
+mod mcp;
 mod models;
 #[cfg(not(feature = "models"))]
 mod nobody;

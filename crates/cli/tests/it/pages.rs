@@ -32,7 +32,7 @@ fn pages_for_man() {
     assert!(page(&["config", "check"]).contains("conspectus config check"));
     place.run(&["man", "compcat"]).failed(
         2,
-        "error: compcat: no such command; there are compact, inspect, plan, eval, recall, thread, chat, serve, proxy, config, completions, man\n",
+        "error: compcat: no such command; there are compact, inspect, plan, eval, recall, thread, chat, mcp, serve, proxy, config, completions, man\n",
     );
     place.run(&["man", "--out", "pages/man1"]).done();
     assert_eq!(
@@ -48,6 +48,9 @@ fn pages_for_man() {
             "pages/man1/conspectus-eval.1",
             "pages/man1/conspectus-inspect.1",
             "pages/man1/conspectus-man.1",
+            "pages/man1/conspectus-mcp-ls.1",
+            "pages/man1/conspectus-mcp-serve.1",
+            "pages/man1/conspectus-mcp.1",
             "pages/man1/conspectus-plan.1",
             "pages/man1/conspectus-proxy.1",
             "pages/man1/conspectus-recall.1",

@@ -14,6 +14,7 @@ fn commands_on_threads_say_how_to_build_them() {
     };
     check(&["thread", "ls"], "thread");
     check(&["chat"], "chat");
+    check(&["mcp", "ls"], "mcp");
     check(&["compact", "--thread", "tea"], "--thread");
     check(&["recall", "--thread", "tea", "words"], "recall");
     assert!(place.files().is_empty());

@@ -13,13 +13,14 @@ mod validate;
 use serde_json::{Map, Value, json};
 
 use crate::agents::{AGENTS, MEMORY, SKILLS, SUBAGENTS, TOOLS};
+use crate::mcp::MCP;
 use crate::models::MODELS;
 use crate::place::SECTION;
 use crate::proxy::PROXY;
 use crate::server::SERVER;
 use rows::{
-    AGENT_ROWS, Kind, MEMORY_ROWS, MODEL_ROWS, PROXY_ROWS, Row, SECTION_ROWS, SERVER_ROWS,
-    SKILLS_ROWS, SUBAGENTS_ROWS, TOOLS_ROWS,
+    AGENT_ROWS, Kind, MCP_ROWS, MEMORY_ROWS, MODEL_ROWS, PROXY_ROWS, Row, SECTION_ROWS,
+    SERVER_ROWS, SKILLS_ROWS, SUBAGENTS_ROWS, TOOLS_ROWS,
 };
 
 /// The JSON Schema of the file, draft 2020-12, with a line end.
@@ -55,6 +56,8 @@ pub fn schema() -> String {
         section["type"] = json!(["object", "null"]);
         section
     };
+    let mut servers = of(&Kind::Servers(MCP_ROWS));
+    servers["description"] = "MCP servers whose tools agents have, by name.".into();
     let root = json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "Conspectus configuration",
@@ -75,6 +78,7 @@ pub fn schema() -> String {
                 open(TOOLS_ROWS, "What tools may do."),
                 {"type": "array", "description": "deer-flow's; passed over."},
             ]},
+            MCP: servers,
             SERVER: server,
             PROXY: proxy,
         },
@@ -132,6 +136,11 @@ fn of(kind: &Kind) -> Value {
                 "type": ["object", "null"],
                 "additionalProperties": {"anyOf": [text, one]},
             })
+        }
+        Kind::Servers(rows) => {
+            let mut one = map(rows, true);
+            one["oneOf"] = json!([{"required": ["command"]}, {"required": ["url"]}]);
+            json!({"type": ["object", "null"], "additionalProperties": one})
         }
         Kind::SomeOf(words) => json!({"anyOf": [
             {"type": ["boolean", "null"]},

@@ -25,6 +25,8 @@ pub(super) enum Kind {
     MapOrNull(&'static [Row]),
     /// A map of upstreams, each a URL or a map.
     Upstreams(&'static [Row]),
+    /// Servers by name.
+    Servers(&'static [Row]),
     /// All, nothing, or some of these words.
     SomeOf(&'static [&'static str]),
     /// On, off, or a name.
@@ -476,6 +478,42 @@ pub(super) const UPSTREAM_ROWS: &[Row] = &[
         "drop_block",
         Kind::BooleanOrNull,
         "Whether Anthropic's API is asked to drop thinking that does not verify; null: once it refused some.",
+    ),
+];
+
+pub(super) const MCP_ROWS: &[Row] = &[
+    ("command", Kind::Text, "The program to begin."),
+    ("args", Kind::Texts, "Its arguments."),
+    (
+        "env",
+        Kind::Headers,
+        "Variables of its environment; $NAME takes one of ours.",
+    ),
+    (
+        "url",
+        Kind::Text,
+        "Or its address, spoken to by streamable HTTP; without user and password.",
+    ),
+    (
+        "headers",
+        Kind::Headers,
+        "Headers of every request; $NAME takes an environment variable.",
+    ),
+    (
+        "tools",
+        Kind::TextsOrNull,
+        "The tools of it that agents have, by its own names; null: all.",
+    ),
+    (
+        "start_ms",
+        Kind::WholeOrNull(1),
+        "The time for beginning it.",
+    ),
+    ("timeout_ms", Kind::WholeOrNull(1), "The time for one call."),
+    (
+        "max_result_chars",
+        Kind::WholeOrNull(1),
+        "Characters of a result beyond which its middle is left out.",
     ),
 ];
 
