@@ -1,4 +1,7 @@
-//! Completions and pages for `man`.
+//! Completions and pages for `man`, and that documents have every option.
+
+use std::fs;
+use std::path::Path;
 
 use crate::support::Place;
 
@@ -73,4 +76,38 @@ fn pages_for_man() {
             "pages/man1/conspectus.1",
         ]
     );
+}
+
+#[test]
+fn every_option_stands_in_a_document() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let documents = fs::read_dir(root.join("docs")).expect("documents");
+    let paths = documents.map(|entry| entry.expect("readable").path());
+    let text: String = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "md"))
+        .map(|path| fs::read_to_string(path).expect("UTF-8"))
+        .collect();
+    let is_documented = |flag: &str| {
+        text.split(flag).skip(1).any(|rest| {
+            let next = rest.chars().next();
+            next.is_none_or(|next| !next.is_ascii_alphabetic() && next != '-')
+        })
+    };
+    let place = Place::new();
+    place.run(&["man", "--out", "pages"]).done();
+    let mut seen = 0;
+    let mut missing = Vec::new();
+    for page in place.files() {
+        let text = fs::read_to_string(place.path(&page)).expect("a page");
+        let options = text.split("\\fB\\-\\-").skip(1);
+        for option in options.filter_map(|rest| rest.split_once("\\fR")) {
+            let flag = format!("--{}", option.0.replace('\\', ""));
+            seen += 1;
+            if !is_documented(&flag) && !["--help", "--version"].contains(&flag.as_str()) {
+                missing.push(format!("{page}: {flag}"));
+            }
+        }
+    }
+    assert!(seen > 100, "{seen} options were found");
+    assert!(missing.is_empty(), "in no document: {missing:#?}");
 }

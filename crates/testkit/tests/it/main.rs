@@ -2,6 +2,7 @@
 
 mod campaign;
 mod compactor;
+mod documents;
 mod end_to_end;
 mod formats;
 mod fuzz;
