@@ -16,7 +16,7 @@ use super::append::{reported, terms};
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::message::{made_id, placed};
-use super::meta::{Metadata, merge};
+use super::meta::{Metadata, RunsOn, merge};
 use super::open::{Much, Opened, new_message};
 use super::settings::Asked;
 use crate::clock::Clock;
@@ -37,6 +37,8 @@ pub trait ClientList: Sync {
 /// What is told with a list.
 #[derive(Clone, Debug, Default)]
 pub struct Mirror {
+    /// The model that the list is for, where the client says.
+    pub runs_on: Option<RunsOn>,
     /// What the provider reported for the request that ended after so many messages, if the message behind them is its
     /// reply and the newest one. A thread that has other messages by now takes no notice.
     pub usage: Option<(u64, Usage)>,
@@ -118,7 +120,8 @@ impl<C: Clock> Threads<C> {
                 much = Much::Whole;
                 continue;
             }
-            let is_told = !mirror.metadata.is_empty();
+            let is_other = mirror.runs_on.is_some() && mirror.runs_on != opened.meta.runs_on;
+            let is_told = is_other || !mirror.metadata.is_empty();
             if new.is_empty() && opened.thread.state() == before && !is_told {
                 return self.mirrored(key, opened).await;
             }
@@ -139,6 +142,9 @@ impl<C: Clock> Threads<C> {
             };
             let counted = opened.meta.counter.replace(opened.run.counter.id());
             merge(&mut opened.meta.metadata, &mirror.metadata);
+            if is_other {
+                opened.meta.runs_on.clone_from(&mirror.runs_on);
+            }
             let write = Write {
                 revision: opened.head.revision,
                 search: terms(&new, opened.head.nodes, &opened.shelf),

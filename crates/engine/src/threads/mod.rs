@@ -108,7 +108,7 @@ pub use json::Json;
 pub use kept::KeptOpen;
 pub use lease::Held;
 pub use log::LogEntry;
-pub use meta::{LastAttempt, Metadata, Origin};
+pub use meta::{LastAttempt, Metadata, Origin, RunsOn};
 pub use mirror::{ClientList, InStep, Mirror, Mirrored};
 pub use moves::{Moved, Place};
 pub use note::{Note, RunMark, RunStatus};
