@@ -4,6 +4,7 @@ mod compacting;
 mod crashing;
 mod faulty;
 mod journal;
+mod keeping;
 mod messages;
 mod mirroring;
 mod moving;
