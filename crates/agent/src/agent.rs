@@ -7,6 +7,7 @@ use std::sync::Arc;
 use conspectus::AgentModels;
 use conspectus::Boxed;
 use conspectus::core::effect::Millis;
+use conspectus::store::ThreadKey;
 
 use crate::channel::skill::Reads;
 use crate::context::Store;
@@ -15,6 +16,7 @@ use crate::stack::Stack;
 use crate::tool::Tools;
 use crate::tools::{ListDir, ReadFile, Recall, Search, Task, WriteFile};
 use crate::wait::Gate;
+use crate::workspace::part_of_path;
 use crate::{AgentError, Skills};
 
 /// A kind of agent.
@@ -140,6 +142,13 @@ impl Core {
             skills: setup.skills,
             spawn: setup.spawn,
         }
+    }
+
+    /// The folder of a thread's files, where agents have files.
+    pub(crate) fn workspace(&self, key: &ThreadKey) -> Option<PathBuf> {
+        let root = self.workspaces.as_ref()?;
+        let tenant = root.join(part_of_path(&key.tenant));
+        Some(tenant.join(part_of_path(&key.thread)))
     }
 
     /// The agent of a name; `None`: the lead.

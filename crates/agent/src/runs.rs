@@ -179,6 +179,20 @@ impl Runs {
         Ok(())
     }
 
+    /// Removes the files of a thread that was deleted, those of its subagents among them.
+    ///
+    /// # Errors
+    /// When they cannot be removed.
+    pub fn forget(&self, key: &ThreadKey) -> std::io::Result<()> {
+        let Some(folder) = self.core.workspace(key) else {
+            return Ok(());
+        };
+        match std::fs::remove_dir_all(folder) {
+            Err(why) if why.kind() != std::io::ErrorKind::NotFound => Err(why),
+            _ => Ok(()),
+        }
+    }
+
     /// Stops all runs of this process, as one that ends does. They can be taken up again.
     pub fn cancel_all(&self) {
         let all: Vec<Known> = lock(&self.live).runs.values().cloned().collect();

@@ -13,7 +13,7 @@ use conspectus::store::{Listed, Listing, StoreError, ThreadKey, ThreadStore};
 use conspectus::telemetry::Telemetry;
 use conspectus::threads::{
     ClientList as _, CompactThread, Compacted, CreateThread, InStep, KeptOpen, Metadata, Mirror,
-    Mirrored, Place, RunModel, Settings as ThreadSettings, Threads, ThreadsError,
+    Mirrored, Place, RunModel, RunsOn, Settings as ThreadSettings, Threads, ThreadsError,
 };
 use conspectus::{Clock, Compactor, Format, ModelProfile, Models, Moment, Policy, catalog};
 use hyper::HeaderMap;
@@ -28,8 +28,6 @@ use crate::upstream::Upstream;
 
 /// What every name of a thread of ours begins with.
 pub(crate) const PREFIX: &str = "px-";
-/// Bytes of the threads that stay open between two requests.
-const OPEN_BYTES: usize = 64 << 20;
 /// Threads with the same beginning that are looked at.
 const ALIKE: u32 = 24;
 /// Tries to find a thread that the list fits.
@@ -89,7 +87,7 @@ impl Keeper {
             telemetry,
             settings,
             instance,
-            open: Arc::new(KeptOpen::new(OPEN_BYTES)),
+            open: Arc::new(KeptOpen::new(KeptOpen::ROOM_BYTES)),
             desks: AtomicU64::new(0),
             triggers: Mutex::default(),
             binding: Mutex::default(),
@@ -296,6 +294,10 @@ impl Keeper {
         });
         metadata.insert("proxy".to_owned(), facts);
         Mirror {
+            runs_on: Some(RunsOn {
+                model: about.model.clone(),
+                provider: provider(about).map(Into::into),
+            }),
             // Reports are of what was sent, which is not what a thread shows that only watches.
             usage: usage
                 .filter(|_| !self.settings.observe)
@@ -491,12 +493,17 @@ fn is_reply_at(list: &List, at: usize) -> bool {
     end.is_none_or(|end| !(end..list.len()).any(|at| is_reply(&at)))
 }
 
-/// What is known of the model.
-fn profile(about: &About) -> ModelProfile {
-    let provider = match about.call.format() {
+/// Whose API it is asked by, where that says more than the model's name.
+fn provider(about: &About) -> Option<&'static str> {
+    match about.call.format() {
         Some(Format::Anthropic) => Some("anthropic"),
         _ => None,
-    };
+    }
+}
+
+/// What is known of the model.
+fn profile(about: &About) -> ModelProfile {
+    let provider = provider(about);
     let mut profile = catalog::profile(&about.model, provider);
     if let Some(provider) = provider {
         // Whoever speaks this API binds reasoning as it does.

@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use conspectus::Clock;
-use conspectus::threads::Threads;
+use conspectus::store::ThreadKey;
+use conspectus::threads::{Threads, ThreadsError};
 use conspectus_agent::Runs;
 
 use crate::log::Log;
@@ -40,6 +41,21 @@ impl App {
         self.runs
             .as_ref()
             .ok_or_else(|| Problem::conflict("no_agents", detail))
+    }
+
+    /// Deletes a thread, with the files that its agents made.
+    ///
+    /// # Errors
+    /// When there is none, or the store fails.
+    pub(crate) async fn delete(&self, key: &ThreadKey) -> Result<(), ThreadsError> {
+        self.threads.delete(key).await?;
+        let forgotten = self.runs.as_ref().map(|runs| runs.forget(key));
+        if let Some(Err(why)) = forgotten {
+            let thread = &key.thread;
+            let line = format_args!("thread={thread} deleted, its workspace is left: {why}");
+            self.log.line(line);
+        }
+        Ok(())
     }
 
     /// An id for a request that brings none: when the server began, and which one it is.

@@ -4,7 +4,7 @@ use super::{Hooked, Middleware};
 use crate::context::{Role, RunContext};
 use crate::error::AgentError;
 use crate::state::{State, Update};
-use crate::workspace::{Workspace, part_of_path};
+use crate::workspace::Workspace;
 
 /// Makes the workspace of the thread.
 #[derive(Clone, Copy, Debug, Default)]
@@ -17,16 +17,13 @@ impl Middleware for ThreadData {
 
     fn before_agent<'a>(&'a self, cx: &'a RunContext, _: &'a State) -> Hooked<'a> {
         Box::pin(async move {
-            let Some(root) = &cx.core.workspaces else {
-                return Ok(Update::none());
-            };
             let key = match &cx.role {
                 Role::Lead => &cx.key,
                 Role::Subagent { parent, .. } => parent,
             };
-            let folder = root
-                .join(part_of_path(&key.tenant))
-                .join(part_of_path(&key.thread));
+            let Some(folder) = cx.core.workspace(key) else {
+                return Ok(Update::none());
+            };
             let space = Workspace::open(&folder).map_err(|why| AgentError::Middleware {
                 who: self.name().into(),
                 what: format!("the workspace cannot be made: {why}").into(),

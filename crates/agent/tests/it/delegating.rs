@@ -273,3 +273,33 @@ fn a_killed_run_does_not_delegate_twice_its_subagents_go_on_where_they_were() {
         .any(|e| matches!(e, RunEvent::Custom { name, .. } if &**name == "task"));
     assert!(custom);
 }
+
+#[test]
+fn a_secret_is_taken_out_of_what_subagents_were_told_too() {
+    const SECRET: &str = "lantern-4417-zz";
+    let world = World::scripted(|n, asked| match prompt(asked) {
+        Some(_) => AgentReply::text(&format!("The key {SECRET} opens it.")),
+        None if n == 0 => calls(&[task("t1", &format!("try {SECRET}"))]),
+        None => AgentReply::text("It is open."),
+    });
+    let runs = world.runs("one");
+    ended(&world.says(&runs, "r1", "Open the cellar."));
+    let threads = runs.threads();
+    let holds = || {
+        let list = ListThreads::default();
+        let all = world.run(threads.list("ann", &list)).expect("listed");
+        let text = |id: &str| {
+            let key = conspectus::store::ThreadKey::new("ann", id);
+            let text = world.run(threads.export(&key)).expect("exported");
+            text.contains(SECRET)
+        };
+        let held = all.iter().filter(|info| text(&info.thread_id));
+        (all.len(), held.count())
+    };
+    assert_eq!(holds(), (2, 2));
+    let purge = conspectus::threads::Purge::Secret(SECRET.into());
+    world
+        .run(threads.purge(&world.key, &purge))
+        .expect("purged");
+    assert_eq!(holds(), (2, 0));
+}

@@ -324,3 +324,20 @@ fn a_skill_is_loaded_by_name_and_by_reading_and_is_stamped_either_way() {
     assert!(lines.iter().any(|l| l.starts_with("tool #c3: Error: ")));
     world.model.asked().iter().for_each(assert_valid);
 }
+
+#[test]
+fn the_files_of_a_deleted_thread_go_with_it() {
+    let world = World::new(vec![
+        AgentReply::calls(&[("c1", "write_file", json!({"path": "a", "content": "x"}))]),
+        AgentReply::text("Done."),
+    ]);
+    let runs = world.runs("one");
+    ended(&world.says(&runs, "r1", "Write."));
+    let folder = world.folder.path().join("work/ann/boiler-7");
+    assert!(folder.join("a").is_file());
+    let beside = world.folder.path().join("work/ann/boiler-8");
+    std::fs::create_dir_all(&beside).expect("made");
+    runs.forget(&world.key).expect("removed");
+    assert!(!folder.exists() && beside.is_dir());
+    runs.forget(&world.key).expect("nothing is left to remove");
+}

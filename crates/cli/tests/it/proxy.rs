@@ -6,6 +6,8 @@ use std::process::{Child, ChildStdout, Command, Stdio};
 use conspectus_testkit::client::ask;
 use conspectus_testkit::server::{HttpServer, Step};
 
+use serde_json::json;
+
 use crate::support::Place;
 
 /// A program that runs until it is told to stop.
@@ -101,9 +103,36 @@ fn the_proxy_runs_beside_the_service_on_one_store() {
         list.contains("px-") && list.contains("\"source\":\"proxy\"")
     });
     assert!(is_there, "{}", listed());
+    // It is measured by the window of the model that its client asks for, whatever models the service has.
+    let body = r#"{"model":"gpt-5-mini","messages":[{"role":"user","content":"What leaks?"}]}"#;
+    assert_eq!(post(&proxy, "/v1/chat/completions", body).status, 200);
+    let status = (0..10_000).find_map(|_| {
+        let list = listed();
+        let thread = list["threads"]
+            .as_array()?
+            .iter()
+            .find(|thread| thread["metadata"]["proxy"]["model"] == "gpt-5-mini")?;
+        let id = thread["thread_id"].as_str()?;
+        Some(
+            ask(
+                &service,
+                "GET",
+                &format!("/api/threads/{id}/status"),
+                &[],
+                None,
+            )
+            .done(),
+        )
+    });
+    let status = status.unwrap_or_else(|| panic!("{}", listed()));
+    assert_eq!(
+        (&status["model"], &status["window"]["tokens"]),
+        (&json!("gpt-5-mini"), &json!(400_000)),
+        "{status}"
+    );
     // Neither knows the paths of the other.
     assert_eq!(post(&service, "/v1/chat/completions", BODY).status, 404);
-    assert_eq!(upstream.asked().len(), 1);
+    assert_eq!(upstream.asked().len(), 2);
     running.ends();
 }
 

@@ -77,7 +77,7 @@ pub fn check_messages(messages: &[Json]) -> Result<(), ThreadsError> {
 }
 
 impl<C: Clock> Threads<C> {
-    /// Appends messages at the head. Costs what is new and what is in the window. A message whose id is there with the
+    /// Appends messages at the head. Costs what is new, and what is in the window where it does not stay open. A message whose id is there with the
     /// same content is not stored again.
     ///
     /// # Errors
@@ -160,7 +160,9 @@ impl<C: Clock> Threads<C> {
                 ..Write::default()
             };
             match self.write(key, write).await? {
-                Written::Done(_) => {
+                Written::Done(revision) => {
+                    opened.head.revision = revision;
+                    self.leave_open(key, opened);
                     return Ok(Appended {
                         ids,
                         new: count,

@@ -254,16 +254,17 @@ impl<C: Clock> Threads<C> {
         Err(ThreadsError::Contended)
     }
 
-    /// Writes what a check that began no attempt found out: that nothing would pay below some size.
+    /// Writes what a check that began no attempt found out: that nothing would pay below some size. The revision at which
+    /// it is stored; `None`: somebody else wrote meanwhile.
     pub(super) async fn remember(
         &self,
         key: &ThreadKey,
         opened: &Opened,
         before: &State,
-    ) -> Result<(), ThreadsError> {
+    ) -> Result<Option<u64>, ThreadsError> {
         let state = opened.thread.state();
         if state == *before {
-            return Ok(());
+            return Ok(Some(opened.head.revision));
         }
         let write = Write {
             revision: opened.head.revision,
@@ -272,7 +273,11 @@ impl<C: Clock> Threads<C> {
             ..Write::default()
         };
         // Whoever was faster will find it out again.
-        self.write(key, write).await.map(|_| ())
+        let written = self.write(key, write).await?;
+        Ok(match written {
+            Written::Done(revision) => Some(revision),
+            _ => None,
+        })
     }
 
     /// What other threads learnt about the model.

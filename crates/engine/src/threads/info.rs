@@ -297,25 +297,43 @@ impl<C: Clock> Threads<C> {
     /// # Errors
     /// When there is none.
     pub async fn delete(&self, key: &ThreadKey) -> Result<(), ThreadsError> {
-        let none = || ThreadsError::NotFound(key.thread.clone());
-        let mut left = vec![key.thread.clone()];
-        let mut is_first = true;
-        while let Some(thread) = left.pop() {
-            let key = ThreadKey {
-                tenant: key.tenant.clone(),
-                thread,
-            };
-            if let Some(head) = self.store().head(&key).await? {
-                left.extend(Meta::read(&head.meta).note.children);
-            }
-            let was_there = self.store().delete(&key).await?;
-            self.bells().ring(&key);
-            if is_first && !was_there {
-                return Err(none());
-            }
-            is_first = false;
+        // Those first: what is left by one that was killed can be deleted again.
+        for child in self.children(key).await? {
+            self.delete_one(&child).await?;
         }
-        Ok(())
+        match self.delete_one(key).await? {
+            true => Ok(()),
+            false => Err(ThreadsError::NotFound(key.thread.clone())),
+        }
+    }
+
+    async fn delete_one(&self, key: &ThreadKey) -> Result<bool, ThreadsError> {
+        let was_there = self.store().delete(key).await?;
+        drop(self.kept_open().take(key));
+        self.bells().ring(key);
+        Ok(was_there)
+    }
+
+    /// The threads that exist for this one alone, and those that exist for them.
+    pub(super) async fn children(&self, key: &ThreadKey) -> Result<Vec<ThreadKey>, ThreadsError> {
+        let mut found = Vec::new();
+        let mut left = vec![key.clone()];
+        while let Some(key) = left.pop() {
+            let Some(head) = self.store().head(&key).await? else {
+                continue;
+            };
+            for thread in Meta::read(&head.meta).note.children {
+                let child = ThreadKey {
+                    tenant: key.tenant.clone(),
+                    thread,
+                };
+                if !found.contains(&child) {
+                    found.push(child.clone());
+                    left.push(child);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// A tenant's threads. Costs the page, unless only some are asked for: then those before it are looked at too.

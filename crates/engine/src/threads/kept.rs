@@ -42,6 +42,9 @@ struct One {
 }
 
 impl KeptOpen {
+    /// What they take at most unless somebody says otherwise: 64 MB.
+    pub const ROOM_BYTES: usize = 64 << 20;
+
     /// Keeps threads of about so many bytes in all; 0: none.
     pub fn new(room_bytes: usize) -> Self {
         Self {

@@ -28,6 +28,9 @@ pub(crate) struct Meta {
     /// The agent whose model it runs on.
     #[serde(default)]
     pub(crate) agent: Option<Arc<str>>,
+    /// The model that it runs on at its client, which is none of the host's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) runs_on: Option<RunsOn>,
     /// A policy of its own, laid over the host's.
     #[serde(default)]
     pub(crate) policy: Option<Value>,
@@ -55,6 +58,7 @@ impl Default for Meta {
             metadata: Metadata::new(),
             title: None,
             agent: None,
+            runs_on: None,
             policy: None,
             origin: None,
             counter: None,
@@ -75,6 +79,16 @@ impl Meta {
         let text = serde_json::to_string(self).expect("a tree of JSON values can be written");
         text.into()
     }
+}
+
+/// The model that a thread runs on at its client.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunsOn {
+    /// Its name.
+    pub model: Arc<str>,
+    /// Whose API it is asked by, where that says more than the name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provider: Option<Arc<str>>,
 }
 
 /// Where a thread was branched off.

@@ -16,7 +16,7 @@ use super::append::{reported, terms};
 use super::error::ThreadsError;
 use super::events::ThreadEvent;
 use super::message::{made_id, placed};
-use super::meta::{Metadata, merge};
+use super::meta::{Metadata, RunsOn, merge};
 use super::open::{Much, Opened, new_message};
 use super::settings::Asked;
 use crate::clock::Clock;
@@ -37,6 +37,8 @@ pub trait ClientList: Sync {
 /// What is told with a list.
 #[derive(Clone, Debug, Default)]
 pub struct Mirror {
+    /// The model that the list is for, where the client says.
+    pub runs_on: Option<RunsOn>,
     /// What the provider reported for the request that ended after so many messages, if the message behind them is its
     /// reply and the newest one. A thread that has other messages by now takes no notice.
     pub usage: Option<(u64, Usage)>,
@@ -95,10 +97,7 @@ impl<C: Clock> Threads<C> {
         let mut much = Much::Window;
         for _ in 0..Self::TRIES {
             self.kept_open().turns.wait(key).await;
-            let mut opened = match self.still_open(key, much).await? {
-                Some(opened) => opened,
-                None => self.open(key, much, &Asked::default()).await?,
-            };
+            let mut opened = self.open(key, much, &Asked::default()).await?;
             let has = opened.thread.branch().len() as u64;
             let both = has.min(list.count());
             if let Some(apart) = self.apart(key, &opened, list, both).await? {
@@ -121,7 +120,8 @@ impl<C: Clock> Threads<C> {
                 much = Much::Whole;
                 continue;
             }
-            let is_told = !mirror.metadata.is_empty();
+            let is_other = mirror.runs_on.is_some() && mirror.runs_on != opened.meta.runs_on;
+            let is_told = is_other || !mirror.metadata.is_empty();
             if new.is_empty() && opened.thread.state() == before && !is_told {
                 return self.mirrored(key, opened).await;
             }
@@ -142,6 +142,9 @@ impl<C: Clock> Threads<C> {
             };
             let counted = opened.meta.counter.replace(opened.run.counter.id());
             merge(&mut opened.meta.metadata, &mirror.metadata);
+            if is_other {
+                opened.meta.runs_on.clone_from(&mirror.runs_on);
+            }
             let write = Write {
                 revision: opened.head.revision,
                 search: terms(&new, opened.head.nodes, &opened.shelf),
@@ -168,28 +171,6 @@ impl<C: Clock> Threads<C> {
         Err(ThreadsError::Contended)
     }
 
-    /// The thread as it was left open, if nobody wrote to it since and it runs by the same policy.
-    async fn still_open(
-        &self,
-        key: &ThreadKey,
-        much: Much,
-    ) -> Result<Option<Opened>, ThreadsError> {
-        let kept = self.kept_open().take(key);
-        let Some(mut opened) = kept.filter(|_| much == Much::Window) else {
-            return Ok(None);
-        };
-        let head = self.head(key).await?;
-        if head.revision != opened.head.revision {
-            return Ok(None);
-        }
-        let run = self.settings().run(&opened.meta, &Asked::default())?;
-        let is_same = run.policy == opened.run.policy && run.counter.id() == opened.counter().id();
-        Ok(is_same.then(|| {
-            (opened.head, opened.run) = (head, run);
-            opened
-        }))
-    }
-
     /// What is told of a thread that has all of its list. It stays open as it is stored.
     async fn mirrored(
         &self,
@@ -198,7 +179,7 @@ impl<C: Clock> Threads<C> {
     ) -> Result<Mirrored, ThreadsError> {
         self.recall_limits(key, &mut opened).await?;
         let step = in_step(&opened);
-        self.kept_open().put(key, opened);
+        self.leave_open(key, opened);
         Ok(Mirrored::InStep(Box::new(step)))
     }
 

@@ -108,7 +108,7 @@ pub use json::Json;
 pub use kept::KeptOpen;
 pub use lease::Held;
 pub use log::LogEntry;
-pub use meta::{LastAttempt, Metadata, Origin};
+pub use meta::{LastAttempt, Metadata, Origin, RunsOn};
 pub use mirror::{ClientList, InStep, Mirror, Mirrored};
 pub use moves::{Moved, Place};
 pub use note::{Note, RunMark, RunStatus};
@@ -160,11 +160,11 @@ impl<C: Clock> Threads<C> {
             settings,
             bells: Arc::default(),
             leases: AtomicU64::new(0),
-            kept: Arc::new(KeptOpen::new(0)),
+            kept: Arc::new(KeptOpen::new(KeptOpen::ROOM_BYTES)),
         }
     }
 
-    /// Threads that are [mirrored](Self::mirror) stay open between two requests, within this room.
+    /// Threads stay open between two requests within this room, instead of one of [`KeptOpen::ROOM_BYTES`].
     #[must_use]
     pub fn keeping_open(mut self, kept: Arc<KeptOpen>) -> Self {
         self.kept = kept;

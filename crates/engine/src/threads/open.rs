@@ -86,6 +86,11 @@ impl<C: Clock> Threads<C> {
         asked: &Asked<'_>,
     ) -> Result<Opened, ThreadsError> {
         if much == Much::Window
+            && let Some(opened) = self.still_open(key, asked).await?
+        {
+            return Ok(opened);
+        }
+        if much == Much::Window
             && let Some(read) = window(self.store(), key).await?
         {
             match self.restore(read, asked) {
@@ -110,6 +115,36 @@ impl<C: Clock> Threads<C> {
                 })
             }
         }
+    }
+
+    /// The thread as it was left open, if nobody wrote to it since and it runs by the same policy.
+    async fn still_open(
+        &self,
+        key: &ThreadKey,
+        asked: &Asked<'_>,
+    ) -> Result<Option<Opened>, ThreadsError> {
+        let Some(mut opened) = self.kept_open().take(key) else {
+            return Ok(None);
+        };
+        let head = self.head(key).await?;
+        // One that was deleted and made anew may have come to the same number.
+        if head.revision != opened.head.revision || head.created_ms != opened.head.created_ms {
+            return Ok(None);
+        }
+        if head.meta != opened.head.meta {
+            opened.meta = Meta::read(&head.meta);
+            opened.thread.set_beside(beside(&opened.meta));
+        }
+        opened.head = head;
+        let run = self.settings().run(&opened.meta, asked)?;
+        let is_same = run.policy == opened.run.policy && run.counter.id() == opened.counter().id();
+        opened.run = run;
+        Ok(is_same.then_some(opened))
+    }
+
+    /// Leaves a thread open that is as it is stored.
+    pub(crate) fn leave_open(&self, key: &ThreadKey, opened: Opened) {
+        self.kept_open().put(key, opened);
     }
 
     fn restore(&self, mut read: Read, asked: &Asked<'_>) -> Result<Opened, ThreadsError> {

@@ -57,19 +57,32 @@ pub struct Purged {
 
 impl<C: Clock> Threads<C> {
     /// Takes something out for good, of messages, summaries, records, events, partial results and previews: it cannot be
-    /// undone. Branches and exports that were made are a matter of their owners.
+    /// undone. A secret is also taken out of the threads of subagents, of which nothing more is told. Branches and exports that were made are a matter of their owners.
     ///
     /// # Errors
     /// When there is no such thread or message, the text is too common, or an attempt is under way.
     pub async fn purge(&self, key: &ThreadKey, purge: &Purge) -> Result<Purged, ThreadsError> {
         self.head(key).await?;
-        if let Purge::Secret(secret) = purge {
-            purge::rare(secret)?;
+        let Purge::Secret(secret) = purge else {
+            return self.purge_one(key, purge).await;
+        };
+        purge::rare(secret)?;
+        // Those first: when one of them cannot be had, it can be asked for again.
+        for child in self.children(key).await? {
+            match self.purge_one(&child, purge).await {
+                Ok(_) | Err(ThreadsError::NotFound(_)) => {}
+                Err(why) => return Err(why),
+            }
         }
+        self.purge_one(key, purge).await
+    }
+
+    async fn purge_one(&self, key: &ThreadKey, purge: &Purge) -> Result<Purged, ThreadsError> {
         let Some(held) = self.acquire(key).await? else {
             return Err(ThreadsError::Busy);
         };
         let purged = self.purge_held(key, purge).await;
+        drop(self.kept_open().take(key));
         self.release(key, &held).await;
         purged
     }

@@ -125,7 +125,7 @@ impl<C: Clock> Threads<C> {
             changed: fact.is_changed(),
             position: fact.last,
         });
-        Ok(Registries {
+        let registries = Registries {
             constraints,
             past_constraints: ledger.constraints().past().to_vec(),
             delegations: ledger.delegations().to_vec(),
@@ -138,7 +138,9 @@ impl<C: Clock> Threads<C> {
             commit: ledger.commit().cloned(),
             urls: ledger.urls().to_vec(),
             pins: pins(&opened),
-        })
+        };
+        self.leave_open(key, opened);
+        Ok(registries)
     }
 
     /// The id of a message, read where it is not at hand.

@@ -39,7 +39,9 @@ impl<C: Clock> Threads<C> {
     /// When there is no such thread.
     pub async fn request(&self, key: &ThreadKey) -> Result<Request, ThreadsError> {
         let opened = self.open(key, Much::Window, &Asked::default()).await?;
-        Ok(Request::of(&opened))
+        let request = Request::of(&opened);
+        self.leave_open(key, opened);
+        Ok(request)
     }
 
     /// The same, taken apart: what each part is, what it weighs, and how much of the beginning the provider may hold.
@@ -56,7 +58,11 @@ impl<C: Clock> Threads<C> {
             None => self.open(key, Much::Window, &Asked::default()).await?,
             Some(name) => self.opened_with(key, name).await?,
         };
-        Ok(RequestInParts::of(&opened, self.now()))
+        let parts = RequestInParts::of(&opened, self.now());
+        if preview.is_none() {
+            self.leave_open(key, opened);
+        }
+        Ok(parts)
     }
 
     /// What the model would be sent now, and whether something must be compacted before. For whoever
@@ -76,8 +82,8 @@ impl<C: Clock> Threads<C> {
         opened.take_fixed(ask);
         let routes = self.routes(&opened);
         let due = opened.thread.due(self.now(), &routes, opened.sources());
-        self.remember(key, &opened, &before).await?;
-        Ok(BeforeCall {
+        let stored = self.remember(key, &opened, &before).await?;
+        let ready = BeforeCall {
             due,
             request: Request::of(&opened),
             summary: opened.thread.active().and_then(|record| {
@@ -85,7 +91,12 @@ impl<C: Clock> Threads<C> {
                 Some((summary.text.clone(), record.durable.clone()))
             }),
             placement: opened.run.policy.placement,
-        })
+        };
+        if let Some(revision) = stored {
+            opened.head.revision = revision;
+            self.leave_open(key, opened);
+        }
+        Ok(ready)
     }
 }
 

@@ -10,6 +10,7 @@ use conspectus_core::policy::{ModelProfile, Options, Policy, PolicyWarning, Stra
 use super::error::ThreadsError;
 use super::meta::Meta;
 use super::overlay::overlay;
+use crate::catalog;
 
 /// A model that conversations can run on, or that writes summaries.
 #[derive(Clone, Debug, PartialEq)]
@@ -82,7 +83,15 @@ impl Settings {
     /// When the thread's own policy is none, or what comes of both cannot work.
     pub(crate) fn run(&self, meta: &Meta, asked: &Asked<'_>) -> Result<Run, ThreadsError> {
         let agent = asked.agent_name.or(meta.agent.as_deref());
-        let model = self.model(asked.model_name, agent);
+        let elsewhere = meta.runs_on.as_ref().filter(|on| {
+            asked.model_name.is_none() && agent.is_none() && self.named(&on.model).is_none()
+        });
+        let model = match &meta.runs_on {
+            Some(on) if asked.model_name.is_none() && agent.is_none() => {
+                self.named(&on.model).or(self.models.first())
+            }
+            _ => self.model(asked.model_name, agent),
+        };
         let mut options = match &meta.policy {
             Some(own) => overlay(&self.options, own)?,
             None => self.options.clone(),
@@ -90,14 +99,21 @@ impl Settings {
         options.strategy = asked.strategy.or(options.strategy);
         let others = self.models.iter().map(|model| model.profile.clone());
         options.others.extend(others);
-        let profile = model.map(|m| m.profile.clone()).unwrap_or_default();
+        let profile = match elsewhere {
+            Some(on) => catalog::profile(&on.model, on.provider.as_deref()),
+            None => model.map(|m| m.profile.clone()).unwrap_or_default(),
+        };
         let resolved = Policy::resolve(&options, &profile)?;
         let counter = self.counter.clone();
         let counter = counter.unwrap_or_else(|| counter_for(resolved.policy.counter));
         Ok(Run {
             routes: self.routes(&resolved.policy, model),
-            model: model.map(|m| m.name.clone()),
+            model: match elsewhere {
+                Some(on) => Some(on.model.clone()),
+                None => model.map(|m| m.name.clone()),
+            },
             endpoint: model
+                .filter(|_| elsewhere.is_none())
                 .map(|m| m.endpoint.clone())
                 .unwrap_or_else(|| "".into()),
             policy: Arc::new(resolved.policy),

@@ -152,7 +152,7 @@ impl<C: Clock> Threads<C> {
         let limit = thread.input_limit();
         let whole = self.whole_tokens(key, &opened, size.fixed).await?;
         let trigger = policy.trigger_tokens();
-        Ok(ThreadStatusReport {
+        let report = ThreadStatusReport {
             thread_id: key.thread.clone(),
             model: opened.run.model.clone(),
             enabled: policy.enabled,
@@ -192,7 +192,9 @@ impl<C: Clock> Threads<C> {
             checkpoint_id: opened.checkpoint(),
             size,
             warnings: opened.run.warnings.clone(),
-        })
+        };
+        self.leave_open(key, opened);
+        Ok(report)
     }
 }
 

@@ -114,7 +114,7 @@ pub(crate) async fn delete(
     State(app): State<Arc<App>>,
     named: Named,
 ) -> Result<StatusCode, Problem> {
-    app.threads.delete(&named.key()).await?;
+    app.delete(&named.key()).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
@@ -306,7 +306,7 @@ pub(crate) async fn prune(
     }
     let mut pruned_count = 0;
     for id in prune.thread_ids.iter().filter(|id| is_name(id)) {
-        match app.threads.delete(&ThreadKey::new(&tenant.0.0, id)).await {
+        match app.delete(&ThreadKey::new(&tenant.0.0, id)).await {
             Ok(()) => pruned_count += 1,
             Err(ThreadsError::NotFound(_)) => {}
             Err(error) => return Err(error.into()),

@@ -266,4 +266,10 @@ fn a_subagent_compacts_with_the_model_that_it_runs_on() {
     );
     assert!(summing(&lead) > 0);
     assert_eq!(broken.asked().len(), 0);
+    // The files go with the thread.
+    let files = place.path("work/default/t");
+    assert!(files.is_dir());
+    let prune = json!({"thread_ids": ["t"]});
+    service.post("/api/threads/prune", &[], &prune).done();
+    assert!(!files.exists());
 }

@@ -229,7 +229,9 @@ fn a_thread_that_stays_open_costs_what_is_new_and_is_what_is_stored() {
     everywhere(|world| {
         let kept = Arc::new(KeptOpen::new(1 << 20));
         let threads = world.threads("one").keeping_open(kept.clone());
-        let other = world.threads("two");
+        let other = world
+            .threads("two")
+            .keeping_open(Arc::new(KeptOpen::new(0)));
         world
             .run(threads.create(&world.key, CreateThread::default()))
             .expect("made");

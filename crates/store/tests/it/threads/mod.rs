@@ -5,6 +5,7 @@ mod crashing;
 mod earlier;
 mod faulty;
 mod journal;
+mod keeping;
 mod messages;
 mod mirroring;
 mod moving;
