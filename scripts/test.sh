@@ -79,6 +79,9 @@ cargo check --quiet -p conspectus-tokens --no-default-features
 cargo check --quiet -p conspectus-tokens --no-default-features --features o200k
 cargo check --quiet -p conspectus-tokens --no-default-features --features cl100k
 
+step "crates as they would be published"
+scripts/publish-check.sh quick
+
 step "licences and advisories"
 if have cargo-deny; then
   cargo deny --offline check bans licenses sources

@@ -27,8 +27,6 @@ pub struct Replaying<'a> {
     document: &'a Document,
     conversation: usize,
     around: &'a dyn Surroundings,
-    cache_summary: bool,
-    strict_turns: bool,
 }
 
 impl<'a> Replaying<'a> {
@@ -38,8 +36,6 @@ impl<'a> Replaying<'a> {
             document,
             conversation,
             around: &Alone,
-            cache_summary: false,
-            strict_turns: false,
         }
     }
 
@@ -47,20 +43,6 @@ impl<'a> Replaying<'a> {
     #[must_use]
     pub fn within(mut self, around: &'a dyn Surroundings) -> Self {
         self.around = around;
-        self
-    }
-
-    /// As the normal requests are rendered: [`RenderContext::cache_summary`](crate::RenderContext::cache_summary).
-    #[must_use]
-    pub fn with_cached_summary(mut self, cache_summary: bool) -> Self {
-        self.cache_summary = cache_summary;
-        self
-    }
-
-    /// For servers whose chat template wants users and assistants to take turns: [`Ask::strict_turns`].
-    #[must_use]
-    pub fn with_strict_turns(mut self, strict_turns: bool) -> Self {
-        self.strict_turns = strict_turns;
         self
     }
 
@@ -92,11 +74,7 @@ impl Surroundings for Replaying<'_> {
         conversation: &[Piece],
         instruction: &str,
     ) -> Result<Prompt, Failure> {
-        let ask = Ask {
-            cache_summary: self.cache_summary,
-            strict_turns: self.strict_turns,
-            ..Ask::new(instruction, route.max_output)
-        };
+        let ask = Ask::new(instruction, route.max_output);
         let body = self.document.replay(self.conversation, conversation, &ask);
         let body = body.map_err(|why| Failure::Unusable {
             message: format!("the conversation cannot be replayed: {why}").into(),

@@ -34,7 +34,7 @@ impl Terms {
     }
 
     /// Of several texts together.
-    pub fn of_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
+    pub(crate) fn of_all<'t>(texts: impl IntoIterator<Item = &'t str>) -> Self {
         let mut found = Found::new(MAX_TERMS, true);
         texts.into_iter().for_each(|text| found.read(text));
         found.terms()

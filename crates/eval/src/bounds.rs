@@ -6,7 +6,7 @@ use crate::entity::occurs;
 use crate::part::{Part, quarters, render};
 
 /// Lines drawn by chance until `budget` is full, in their order. The same `seed` draws the same.
-pub fn random_lines(parts: &[Part], budget: usize, seed: u64) -> String {
+pub(crate) fn random_lines(parts: &[Part], budget: usize, seed: u64) -> String {
     let lines = lines(parts);
     let mut order: Vec<(u64, usize)> = (0..lines.len())
         .map(|at| (mixed(seed ^ mixed(at as u64)), at))

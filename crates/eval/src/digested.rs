@@ -30,7 +30,7 @@ pub struct Digested {
 
 impl Digested {
     /// See [`Self`]; `default()` forgets nothing.
-    pub fn forgetting(forgets: bool) -> Self {
+    pub(crate) fn forgetting(forgets: bool) -> Self {
         Self {
             forgets,
             ..Self::default()

@@ -21,7 +21,7 @@ pub mod words;
 
 pub use answers::{Answers, Question, Questions};
 pub use baseline::{keep_last, mask_results};
-pub use bounds::{oracle, random_lines};
+pub use bounds::oracle;
 pub use case::{Case, Score};
 pub use chart::chart;
 pub use counter::EvalCounter;

@@ -1,4 +1,4 @@
-//! The runs that `docs/cli.md` and `README.md` show are real: each is made again and compared.
+//! The runs that `docs/cli.md`, `docs/guide.md` and `README.md` show are real: each is made again and compared.
 //!
 //! `CONSPECTUS_UPDATE_DOCS=1 cargo test -p conspectus-cli docs` writes what is printed now into the documents.
 
@@ -12,7 +12,7 @@ const CLOSE: &str = "```\n";
 
 #[test]
 fn the_runs_are_real() {
-    for document in ["docs/cli.md", "README.md", "docs/cost.md"] {
+    for document in ["docs/cli.md", "README.md", "docs/guide.md", "docs/cost.md"] {
         check(document, |text| run_again(text, OPEN, str::to_owned));
     }
 }

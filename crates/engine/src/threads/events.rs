@@ -296,7 +296,7 @@ impl<C: Clock> Threads<C> {
     ///
     /// # Errors
     /// When there is no such thread.
-    pub async fn last_event(&self, key: &ThreadKey) -> Result<u64, ThreadsError> {
+    pub(crate) async fn last_event(&self, key: &ThreadKey) -> Result<u64, ThreadsError> {
         let (mut least, mut step) = (0u64, 64u64);
         while !self.events(key, least + step, 1).await?.is_empty() {
             least += step + 1;

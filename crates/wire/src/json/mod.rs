@@ -60,11 +60,6 @@ impl Span {
     pub fn is_empty(self) -> bool {
         self.start == self.end
     }
-
-    /// This span of a text that itself starts at `offset`.
-    pub fn shifted(self, offset: usize) -> Self {
-        Self::new(self.start + offset, self.end + offset)
-    }
 }
 
 impl From<Range<usize>> for Span {

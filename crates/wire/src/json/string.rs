@@ -49,7 +49,7 @@ pub(super) fn end(bytes: &[u8], mut at: usize) -> usize {
 
 /// The beginning of what [`decode`] gives: as many whole characters as `max_bytes` bytes hold. Costs no more than
 /// these and the run without escapes that they end in.
-pub fn decode_head(literal: &str, max_bytes: usize) -> Cow<'_, str> {
+pub(crate) fn decode_head(literal: &str, max_bytes: usize) -> Cow<'_, str> {
     let inner = inner(literal);
     let mut text = String::new();
     for piece in Pieces::new(inner) {
@@ -79,7 +79,7 @@ pub fn locate(literal: &str, decoded: Range<usize>) -> Option<Range<usize>> {
 }
 
 /// [`locate`] for many ranges that are sorted and lie apart, in one pass.
-pub fn locate_all(literal: &str, decoded: &[Range<usize>]) -> Vec<Option<Range<usize>>> {
+pub(crate) fn locate_all(literal: &str, decoded: &[Range<usize>]) -> Vec<Option<Range<usize>>> {
     let inner = inner(literal);
     let mut pieces = Positions::new(inner);
     decoded

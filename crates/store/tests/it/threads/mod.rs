@@ -2,6 +2,7 @@
 
 mod compacting;
 mod crashing;
+mod earlier;
 mod faulty;
 mod journal;
 mod keeping;

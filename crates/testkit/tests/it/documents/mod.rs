@@ -4,6 +4,7 @@ mod enums;
 mod links;
 mod options;
 mod reference;
+mod release;
 
 use std::fs;
 use std::path::{Path, PathBuf};
