@@ -6,8 +6,8 @@ import { h, number, plural, show, when } from "./dom.js";
 const CAUSES = { compaction: "Compaction", undo: "Undo", redo: "Redo", move: "Move", input: "Messages" };
 
 export async function load(thread, signal) {
-  const [tree, near] = await Promise.all([get(of(thread, "/tree"), {}, signal), post("/threads/search", { limit: 200, sort_by: "updated_at", sort_order: "desc" }, signal)]);
-  return { ...tree, children: near.filter((other) => other.origin?.thread === thread) };
+  const [tree, children] = await Promise.all([get(of(thread, "/tree"), {}, signal), post("/threads/search", { origin: thread, limit: 1000, sort_by: "updated_at", sort_order: "desc" }, signal)]);
+  return { ...tree, children };
 }
 
 /** Segments, cut where others go off, as children of each other. */

@@ -96,6 +96,8 @@ pub struct ListThreads {
     pub text: Option<Arc<str>>,
     /// Only those with this status.
     pub status: Option<ThreadStatus>,
+    /// Only those that were branched off from this one.
+    pub origin: Option<Arc<str>>,
     /// Only these.
     pub ids: Option<Vec<Arc<str>>>,
     /// In which order.
@@ -116,6 +118,7 @@ impl Default for ListThreads {
             metadata: Metadata::new(),
             text: None,
             status: None,
+            origin: None,
             ids: None,
             sort: SortBy::default(),
             descending: false,
@@ -129,7 +132,10 @@ impl Default for ListThreads {
 impl ListThreads {
     /// Whether it asks for some only.
     fn asks_for_some(&self) -> bool {
-        !self.metadata.is_empty() || self.text.is_some() || self.status.is_some()
+        !self.metadata.is_empty()
+            || self.text.is_some()
+            || self.status.is_some()
+            || self.origin.is_some()
     }
 
     fn asks_for(&self, info: &ThreadInfo) -> bool {
@@ -141,7 +147,9 @@ impl ListThreads {
                 .iter()
                 .any(|shown| shown.to_lowercase().contains(&text))
         });
+        let origin = info.origin.as_ref().map(|origin| &origin.thread);
         has_text
+            && (self.origin.is_none() || self.origin.as_ref() == origin)
             && matches(&info.metadata, &self.metadata)
             && self.status.is_none_or(|status| status == info.status)
     }

@@ -172,6 +172,8 @@ pub(crate) struct Search {
     text: Option<Arc<str>>,
     ids: Option<Vec<Arc<str>>>,
     status: Option<ThreadStatus>,
+    /// Ours: branched off from this one.
+    origin: Option<Arc<str>>,
     limit: Option<Whole<u32>>,
     offset: Option<Whole<u32>>,
     /// Unless said, by when they were written.
@@ -214,6 +216,7 @@ pub(crate) async fn search(
         text: search.text,
         status: search.status,
         ids: search.ids,
+        origin: search.origin,
         sort: match search.sort_by {
             Some(Order::ThreadId | Order::Status) => SortBy::ThreadId,
             Some(Order::CreatedAt) => SortBy::CreatedAt,

@@ -60,6 +60,17 @@ fn branches_and_rewinds() {
     service
         .post("/api/threads/tea/branches", &branch)
         .problem(409, "thread_exists");
+    let of = |origin: &str| {
+        let found = service.post("/api/threads/search", &json!({ "origin": origin }));
+        let found = found.done();
+        let ids = found.as_array().expect("a list").iter();
+        let ids = ids.filter_map(|thread| thread["thread_id"].as_str());
+        ids.map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        (of("tea"), of("coffee")),
+        (vec!["coffee".to_owned()], Vec::new())
+    );
     let none = json!({"message_id": "nobody"});
     service
         .post("/api/threads/tea/branches", &none)
