@@ -108,7 +108,7 @@ pub struct Cost {
 
 impl Cost {
     /// Whether it is even within so many calls.
-    pub fn pays_within(&self, calls: u64) -> bool {
+    pub(crate) fn pays_within(&self, calls: u64) -> bool {
         self.break_even_tenths
             .is_some_and(|tenths| tenths <= calls.saturating_mul(10))
     }
@@ -156,7 +156,7 @@ pub fn cost(change: Change, call: SummaryCall, prices: &Prices, warmth: Warmth) 
 /// Which way of asking for a summary is cheaper, by its call alone: the conversation's own model by replay of `before`
 /// tokens, or `writer` with a transcript of `folded` tokens. The instruction and the summary are the same for both. What
 /// costs the same is replayed: that model sees all of it.
-pub fn cheaper_call(
+pub(crate) fn cheaper_call(
     before: u64,
     folded: u64,
     instruction: u64,

@@ -105,7 +105,11 @@ pub fn blocks(summary: &str, durable: &str, placement: Placement) -> Vec<Block> 
 }
 
 /// The blocks that show several summaries, oldest first, and what code keeps beside the newest. Rules are said once.
-pub fn all_blocks(summaries: &[Arc<str>], durable: &str, placement: Placement) -> Vec<Block> {
+pub(crate) fn all_blocks(
+    summaries: &[Arc<str>],
+    durable: &str,
+    placement: Placement,
+) -> Vec<Block> {
     let blocks = summaries.iter().enumerate().flat_map(|(n, summary)| {
         let is_newest = n + 1 == summaries.len();
         let mut blocks = blocks(summary, if is_newest { durable } else { "" }, placement);

@@ -11,6 +11,9 @@
 //! far; a blank answer replaces nothing; what would gain less than a tenth is not begun, nor, where
 //! what stays reaches the trigger by itself, what would have to be done again next turn.
 
+mod ask;
+mod rules;
+
 use std::sync::Arc;
 
 use crate::count::{Scaling, Weight};
@@ -18,11 +21,13 @@ use crate::history::History;
 use crate::parity;
 use crate::plan::{KeepBudget, PlanRules, Stay, plan};
 use crate::unit::Pos;
-use crate::view::{MessageView, Role};
+use crate::view::Role;
 use crate::window::Branch;
 
-/// Messages that stay when a share of the window was asked for and nobody knows the window any more.
-const KEEP_MESSAGES: usize = 20;
+pub use ask::{ListAnswer, ListAsk, ListBeside, ListCall, ListEnd, ListMessage, ListWhy};
+use rules::KEEP_MESSAGES;
+pub use rules::{ListClause, ListKeep, ListRules};
+
 /// A compaction gains at least this share of what fired it.
 const LEAST_GAIN: f64 = 0.1;
 /// Where what stays reaches the trigger by itself, the next turn would fire again: so it waits until there is more to
@@ -31,204 +36,6 @@ const GAIN_OVER: f64 = 0.2;
 const GAIN_OVER_IN_WINDOW: f64 = 1.0 / 3.0;
 /// This much of the window is full.
 const FULL: f64 = 0.9;
-
-/// An AND clause: reached when everything it names is reached. Sizes may be fractions: LangChain takes any number.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct ListClause {
-    /// Tokens.
-    pub tokens: Option<f64>,
-    /// Messages.
-    pub messages: Option<f64>,
-    /// A share of the window.
-    pub fraction: Option<f64>,
-}
-
-/// What stays.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum ListKeep {
-    /// This many messages.
-    Messages(usize),
-    /// This many tokens.
-    Tokens(f64),
-    /// This share of the window.
-    Fraction(f64),
-}
-
-/// The rules for one list.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ListRules {
-    /// Any of these fires.
-    pub trigger: Vec<ListClause>,
-    /// What stays.
-    pub keep: ListKeep,
-    /// The most that the model takes, in tokens, where it is known now.
-    pub window: Option<f64>,
-    /// What one call of the summariser is given at most, in tokens. Not asked under `is_strict`.
-    pub call_cap: Option<f64>,
-    /// As LangChain does it, also where that loses.
-    pub is_strict: bool,
-    /// Whatever the size: no trigger is asked, nor whether it pays.
-    pub is_forced: bool,
-}
-
-impl ListRules {
-    /// Only when: what stays is not asked.
-    pub fn of(trigger: Vec<ListClause>, window: Option<f64>) -> Self {
-        Self {
-            trigger,
-            keep: ListKeep::Messages(KEEP_MESSAGES),
-            window,
-            call_cap: None,
-            is_strict: false,
-            is_forced: false,
-        }
-    }
-
-    /// Without the clauses that so many messages cannot reach, whatever they weigh.
-    #[must_use]
-    pub fn for_messages(mut self, messages: usize) -> Self {
-        self.trigger
-            .retain(|clause| clause.messages.is_none_or(|n| messages as f64 >= n));
-        self
-    }
-
-    /// Whether a trigger is reached by this many messages and tokens. `reported`: what the newest reply's provider said.
-    pub fn is_reached(&self, messages: usize, total: f64, reported: Option<f64>) -> bool {
-        let mut clauses = self.trigger.iter();
-        clauses.any(|clause| self.reaches(clause, messages, total, reported))
-    }
-
-    fn reaches(
-        &self,
-        clause: &ListClause,
-        messages: usize,
-        total: f64,
-        reported: Option<f64>,
-    ) -> bool {
-        let met = |limit: f64| total >= limit || reported.is_some_and(|told| told >= limit);
-        let names_something = clause
-            .tokens
-            .or(clause.messages)
-            .or(clause.fraction)
-            .is_some();
-        names_something
-            && clause.messages.is_none_or(|n| messages as f64 >= n)
-            && clause.tokens.is_none_or(met)
-            && clause
-                .fraction
-                .is_none_or(|share| self.share(share).is_some_and(met))
-    }
-
-    /// A share of the window in tokens, at least one.
-    fn share(&self, share: f64) -> Option<f64> {
-        let tokens = (self.window? * share).trunc();
-        Some(if tokens <= 0.0 { 1.0 } else { tokens })
-    }
-}
-
-/// What stands beside the list: the summary so far, where the host keeps it in a place of its own, as deer-flow does. It
-/// counts as a message of the request, goes into the first call of the summariser, and is replaced with the list.
-#[derive(Clone, Debug)]
-pub struct ListBeside {
-    /// Its text.
-    pub summary: Arc<str>,
-    /// Its tokens as a message, by the built-in formula.
-    pub weight: Weight,
-}
-
-/// One message of the list.
-#[derive(Clone, Debug)]
-pub struct ListMessage {
-    /// What it is.
-    pub view: Arc<MessageView>,
-    /// Its tokens by the built-in formula; not read where the host counts.
-    pub weight: Weight,
-}
-
-/// What the machine wants.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ListAsk {
-    /// Count these messages, as one list; feed `Counted`.
-    Count {
-        /// By position; one behind the last is the summary that stands beside the list.
-        messages: Vec<Pos>,
-        /// By the counter of totals, which may scale by reported usage, not that of parts.
-        is_total: bool,
-    },
-    /// Whose model it is, as reports name it; feed `Provider`.
-    Provider,
-    /// Sum these up; feed `Summary` or `TooLarge`.
-    Summarise(ListCall),
-    /// It ended. Polling again says the same.
-    Done(ListEnd),
-}
-
-/// One call of the summariser.
-#[derive(Clone, Debug, PartialEq)]
-pub struct ListCall {
-    /// The messages, ascending.
-    pub messages: Vec<Pos>,
-    /// Of the one message only this part of its text: which, and of how many.
-    pub slice: Option<(usize, usize)>,
-    /// The summary of what came before them in this run, to be carried on.
-    pub earlier: Option<Arc<str>>,
-    /// Too large for the summariser, it can be given in smaller calls.
-    pub is_divisible: bool,
-}
-
-/// What the machine is told.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ListAnswer {
-    /// Tokens.
-    Counted(f64),
-    /// The provider.
-    Provider(Option<Arc<str>>),
-    /// The summariser's text.
-    Summary(Arc<str>),
-    /// The call was too large for the summariser.
-    TooLarge,
-}
-
-/// How it ends.
-#[derive(Clone, Debug, PartialEq)]
-pub enum ListEnd {
-    /// The list stays as it is.
-    Nothing(ListWhy),
-    /// A new list: `leading`, the summary, `kept`.
-    Replace {
-        /// System messages at the start.
-        leading: Vec<Pos>,
-        /// The summary.
-        summary: Arc<str>,
-        /// What stays behind it.
-        kept: Vec<Pos>,
-    },
-}
-
-/// Why the list stays.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum ListWhy {
-    /// No trigger is reached.
-    Skipped,
-    /// Everything is kept.
-    NothingToFold,
-    /// It would gain less than a tenth.
-    TooLittle,
-    /// The summariser answered with nothing, twice.
-    Blank,
-}
-
-impl ListWhy {
-    /// The word used in every interface.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::Skipped => "skipped",
-            Self::NothingToFold => "nothing_to_compact",
-            Self::TooLittle => "too_little",
-            Self::Blank => "blank",
-        }
-    }
-}
 
 /// Where it stands.
 #[derive(Clone, Debug, PartialEq)]

@@ -102,7 +102,7 @@ pub fn in_prompt(branch: &Branch, shown: &[Block], placement: Placement) -> Opti
 
 /// The piece of a message that arrived after the record: as it is, but without answers to calls that were
 /// folded before they came, since no call is left that they could answer. `None` when nothing else is in it.
-pub fn tail_piece(
+pub(crate) fn tail_piece(
     branch: &Branch,
     at: Pos,
     is_folded: &dyn Fn(Pos) -> bool,
@@ -132,7 +132,7 @@ fn as_it_is(branch: &Branch, at: Pos, patches: &Patches) -> Piece {
 }
 
 /// Calls on the branch that the conversation has passed by without an answer, in order.
-pub fn dangling<'a>(
+pub(crate) fn dangling<'a>(
     branch: &'a Branch,
     pending: &'a BTreeSet<CallId>,
 ) -> impl Iterator<Item = &'a Call> + 'a {

@@ -157,7 +157,7 @@ impl Branch {
     }
 
     /// What the message at `at` weighs with its patches, given what the patched ones weigh. O(log n).
-    pub fn patched_weight(&self, at: Pos, patched: &Weights) -> Weight {
+    pub(crate) fn patched_weight(&self, at: Pos, patched: &Weights) -> Weight {
         let known = patched.get(&self.path[at]).copied();
         known.unwrap_or_else(|| self.weight(at, at + 1))
     }

@@ -49,7 +49,9 @@ mod scaling;
 pub use bytes4::{Bytes4, Words};
 pub use estimator::Estimator;
 pub use langchain::LangChain;
-pub use scaling::{Scaling, scaled_total};
+pub use scaling::Scaling;
+#[cfg(test)]
+pub(crate) use scaling::scaled_total;
 
 use std::fmt;
 use std::sync::Arc;

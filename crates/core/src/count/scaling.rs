@@ -125,7 +125,8 @@ fn is_same_provider(provider: &str, by: &str) -> bool {
 
 /// [`Scaling`] over a whole list: the total of `messages` with their LangChain weights, after `before` tokens of
 /// tool definitions.
-pub fn scaled_total<'a>(
+#[cfg(test)]
+pub(crate) fn scaled_total<'a>(
     messages: impl IntoIterator<Item = (&'a MessageView, Weight)>,
     before: u64,
 ) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::lines::Conversation;
+use crate::view::MessageView;
 
 const CLAUSE: ListClause = ListClause {
     tokens: None,

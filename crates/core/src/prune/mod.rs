@@ -26,7 +26,7 @@ mod plan;
 mod results;
 
 pub use marker::find_reference;
-pub use nous::shorten_as_nous;
+pub(crate) use nous::shorten_as_nous;
 pub use plan::{Item, PrunePlan, plan};
 pub use results::shorten;
 

@@ -18,7 +18,7 @@ const TAIL: usize = 1024;
 /// With a cap below 5120 head and tail can overlap, and the result be longer than what it replaces: so
 /// does the original. What is written twice goes into the record, so it is without secrets there. Characters are
 /// grapheme clusters as far as the rest of this module knows them.
-pub fn shorten_as_nous(
+pub(crate) fn shorten_as_nous(
     message: &MessageView,
     texts: &dyn Texts,
     cap: u64,

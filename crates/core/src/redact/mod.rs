@@ -186,7 +186,7 @@ impl Redactor {
 
     /// A stretch of a text without its secrets, also where it begins or ends inside of one: a piece would not be known
     /// by itself.
-    pub fn redact_stretch(&self, text: &str, stretch: Range<usize>) -> String {
+    pub(crate) fn redact_stretch(&self, text: &str, stretch: Range<usize>) -> String {
         let Some(shown) = text.get(stretch.clone()) else {
             return String::new();
         };

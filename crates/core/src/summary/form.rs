@@ -32,7 +32,7 @@ struct Form {
 
 /// Whether a rendered form says no more than the goal: small models leave all lists empty, which is as good as no
 /// summary of anything but a few words.
-pub fn is_goal_only(rendered: &str) -> bool {
+pub(crate) fn is_goal_only(rendered: &str) -> bool {
     rendered.starts_with("## Goal") && rendered.matches("\n## ").count() == 0
 }
 

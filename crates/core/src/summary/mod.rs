@@ -11,4 +11,5 @@ pub use accept::accept;
 pub use fidelity::{Checked, Fidelity, check};
 pub(crate) use prompt::without_lines;
 pub use prompt::{Ask, instruction};
-pub use transcript::{ASK, CLOSE, Chunk, OPEN, Passage, chunks, document, is_silent, passages};
+pub(crate) use transcript::passages;
+pub use transcript::{ASK, CLOSE, Chunk, OPEN, Passage, chunks, document, is_silent};

@@ -49,7 +49,7 @@ pub struct Chunk {
 /// One passage for each unit among `going`, in order of their first message. `shown` gives the texts of the message
 /// at a position as the model may see them: shortened, without secrets. Whatever `results` says, each message leaves
 /// at least a trace.
-pub fn passages<T: Texts>(
+pub(crate) fn passages<T: Texts>(
     branch: &Branch,
     going: &[Pos],
     results: ToolResults,

@@ -22,7 +22,7 @@ pub struct Learnt {
 
 impl Learnt {
     /// What this refusal of a request of `size` says.
-    pub fn from_refusal(error: &Failure, size: &Size) -> Self {
+    pub(crate) fn from_refusal(error: &Failure, size: &Size) -> Self {
         let less = |refused: u64| Some(refused - refused / 10);
         match error {
             Failure::ContextOverflow {
@@ -97,7 +97,7 @@ impl Thread {
     }
 
     /// The most bytes that a request may hold.
-    pub fn byte_limit(&self) -> Option<u64> {
+    pub(crate) fn byte_limit(&self) -> Option<u64> {
         self.policy
             .max_request_bytes
             .into_iter()
