@@ -29,12 +29,14 @@ function reply(body) {
 }
 
 export async function start() {
-  const control = { fail: false, slow: 0, asked: 0 };
+  // Who sets `bodies` to a list finds in it what was asked.
+  const control = { fail: false, slow: 0, asked: 0, bodies: null };
   const server = http.createServer(async (request, response) => {
     const chunks = [];
     for await (const chunk of request) chunks.push(chunk);
     const body = JSON.parse(Buffer.concat(chunks).toString() || "{}");
     control.asked += 1;
+    control.bodies?.push(body);
     const said = reply(body);
     if (said.text === null) {
       if (control.fail) {

@@ -70,11 +70,19 @@ test("threads are found, paged by activity, and the list is live", async () => {
   await page.reload();
   await page.locator(".list-page[data-stream='live']").waitFor();
   await page.getByRole("link", { name: "Boiler of Bob" }).waitFor();
-  await to.post("/threads", { thread_id: "px-later", title: "Came later", metadata: { proxy: { model: "gpt-of-others", requests: 3, saved_tokens: 1200, saved_micros: 2500 } } });
+  const window = { input_limit: 111_000, trigger_tokens: 88_000, soft_tokens: 77_000, target_tokens: 44_000 };
+  await to.post("/threads", { thread_id: "px-later", title: "Came later", metadata: { proxy: { model: "gpt-of-others", requests: 3, saved_tokens: 1200, saved_micros: 2500, window } } });
+  await to.post("/threads/px-later/messages", { messages: talk(2) });
   await page.getByRole("link", { name: "Came later" }).waitFor();
   assert.match(await page.locator("tr[data-id='px-later']").innerText(), /proxy[\s\S]*gpt-of-others/);
   await page.getByRole("link", { name: "Came later" }).click();
   await page.getByText("Proxy: saved tokens").waitFor();
+  // The proxy's own limits, not what this service would do with such a thread.
+  await page.getByText("Compacts at 88,000").waitFor();
+  assert.match(await page.locator(".fact", { hasText: "Window from" }).innerText(), /the proxy/);
+  const drawn = page.getByRole("complementary").locator("svg.chart");
+  await drawn.locator(".curve").waitFor();
+  assert.match(await drawn.getAttribute("aria-label"), /trigger 88,000[\s\S]*soft trigger 77,000[\s\S]*keep 44,000/);
   await page.goBack();
   await page.getByRole("link", { name: "Kettle of Ann" }).click();
   await page.getByRole("heading", { level: 1, name: "Kettle of Ann" }).waitFor();
@@ -304,6 +312,14 @@ test("registries lead to their messages; pins are added and removed", async () =
   await side.getByRole("button", { name: "Unpin" }).click();
   await toast(page, "No longer pinned");
   await expect("no pin", async () => (await to.get(`/threads/${id}/registries`)).pins.length === 0);
+  // One that is folded is listed, too, and leads to where it was said.
+  const second = (await to.get(`/threads/${id}/messages?limit=2&before=2`)).messages[1];
+  assert.equal(second.folded, true);
+  await to.post(`/threads/${id}/messages/${second.id}/pin`);
+  const pins = side.locator("details[data-name='Pins']");
+  await pins.locator(".chip", { hasText: "folded" }).waitFor();
+  await pins.getByRole("button", { name: "Go to message 2", exact: true }).click();
+  await expect("it is shown", () => page.locator("#m1[data-hit='true']").isVisible());
   assert.deepEqual(problems, []);
 });
 
@@ -336,6 +352,26 @@ test("the request is shown by part with its tokens and its cached beginning", as
   assert.equal(await part.first().getAttribute("data-cached"), "true");
   await page.locator(".parts").evaluate((list) => (list.scrollTop = list.scrollHeight));
   await page.locator(".cache-line").waitFor();
+  assert.deepEqual(problems, []);
+});
+
+test("what the model sees is what the next request carries, text by text", async () => {
+  const id = await fresh({ turns: 20, compactions: [12] });
+  const { page, problems } = await at(`/threads/${id}`);
+  await rows(page).last().waitFor();
+  to.model.control.bodies = [];
+  await say(page, "Good morning to you.");
+  await page.getByText("You said: Good morning to you.").waitFor();
+  await expect("it is over", async () => (await status(id)).run.state === "success");
+  const sent = to.model.control.bodies.find((body) => body.tools?.length);
+  await page.goto(`${to.url}/threads/${id}/request`);
+  await page.locator(".request-view .part").first().waitFor();
+  const told = (await to.get(`/threads/${id}/request`)).messages;
+  const text = ({ content }) => (typeof content === "string" ? content : (content ?? []).map((part) => part.text ?? "").join(""));
+  const conversation = sent.messages.filter(({ role }) => role !== "system");
+  // The reply came after the request; all before it was carried, byte for byte and in this order.
+  assert.deepEqual(conversation.map(text), told.slice(0, -1).map(text));
+  assert.equal(text(told.at(-1)), "You said: Good morning to you.");
   assert.deepEqual(problems, []);
 });
 

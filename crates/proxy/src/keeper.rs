@@ -56,8 +56,18 @@ pub(crate) struct Desk {
     pub(crate) routes: Vec<Route>,
 }
 
-/// By upstream and model: tokens from which on something is due.
-type Triggers = BTreeMap<(Arc<str>, Arc<str>), Option<u64>>;
+/// By upstream and model.
+type Budgets = BTreeMap<(Arc<str>, Arc<str>), Option<Budget>>;
+
+/// Sizes in tokens that a model's conversations are held to.
+#[derive(Clone, Copy)]
+struct Budget {
+    input_limit: u64,
+    /// `None`: nothing is due by its size.
+    trigger: Option<u64>,
+    soft: Option<u64>,
+    target: Option<u64>,
+}
 
 /// Keeps them.
 pub(crate) struct Keeper {
@@ -68,7 +78,7 @@ pub(crate) struct Keeper {
     instance: String,
     open: Arc<KeptOpen>,
     desks: AtomicU64,
-    triggers: Mutex<Triggers>,
+    budgets: Mutex<Budgets>,
     /// Upstreams and models that refused thinking which stood behind a compaction.
     binding: Mutex<BTreeSet<(Arc<str>, Arc<str>)>>,
 }
@@ -89,7 +99,7 @@ impl Keeper {
             instance,
             open: Arc::new(KeptOpen::new(KeptOpen::ROOM_BYTES)),
             desks: AtomicU64::new(0),
-            triggers: Mutex::default(),
+            budgets: Mutex::default(),
             binding: Mutex::default(),
         }
     }
@@ -101,21 +111,32 @@ impl Keeper {
 
     /// Tokens from which on something is due for this model, before anything is known of the conversation.
     pub(crate) fn trigger(&self, about: &About) -> Option<u64> {
+        self.budget(about)?.trigger
+    }
+
+    /// What a model's conversations are held to. `None`: the options do not fit the model.
+    fn budget(&self, about: &About) -> Option<Budget> {
         let key = (about.upstream.name.clone(), about.model.clone());
-        let mut known = self.triggers.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(trigger) = known.get(&key) {
-            return *trigger;
+        let mut known = self.budgets.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(budget) = known.get(&key) {
+            return *budget;
         }
         let resolved = Policy::resolve(&self.settings.options, &profile(about));
-        let policy = resolved.ok().map(|resolved| resolved.policy);
-        let trigger = policy
-            .filter(|policy| policy.enabled)
-            .and_then(|policy| policy.trigger_tokens());
+        let budget = resolved.ok().map(|resolved| {
+            let policy = resolved.policy;
+            let is_on = |size: Option<u64>| size.filter(|_| policy.enabled);
+            Budget {
+                input_limit: policy.input_limit(),
+                trigger: is_on(policy.trigger_tokens()),
+                soft: is_on(policy.soft_tokens),
+                target: is_on(policy.target_tokens()),
+            }
+        });
         if known.len() >= MODELS {
             known.clear();
         }
-        known.insert(key, trigger);
-        trigger
+        known.insert(key, budget);
+        budget
     }
 
     /// Whether the upstream is asked to drop thinking that does not verify.
@@ -281,6 +302,14 @@ impl Keeper {
         let usage = state.usage.clone().filter(|(at, _)| is_reply_at(list, *at));
         drop(state);
         let mut metadata = Metadata::new();
+        let budget = self.budget(about).map(|budget| {
+            json!({
+                "input_limit": budget.input_limit,
+                "trigger_tokens": budget.trigger,
+                "soft_tokens": budget.soft,
+                "target_tokens": budget.target,
+            })
+        });
         let facts = json!({
             "source": "proxy",
             "api": about.call.as_str(),
@@ -291,6 +320,7 @@ impl Keeper {
             "cache_read_tokens": savings.cache_read,
             "saved_tokens": savings.tokens,
             "saved_micros": savings.micros,
+            "window": budget,
         });
         metadata.insert("proxy".to_owned(), facts);
         Mirror {

@@ -17,6 +17,12 @@ export const STATUS = {
   error: { text: "failed", tone: "bad" },
 };
 
+/** Limits of a window as they are drawn. A conversation that came through the proxy has the proxy's, which it tells with the thread. */
+export function limitsOf(metadata, own) {
+  const told = metadata?.proxy?.window;
+  return told ? { limit: told.input_limit, trigger: told.trigger_tokens, soft: told.soft_tokens, keep: told.target_tokens } : own;
+}
+
 export const titleOf = (thread) => thread.title || thread.metadata?.title || thread.thread_id;
 
 export function list(main, { go, signal }) {
@@ -93,6 +99,7 @@ export function list(main, { go, signal }) {
   }
   function line(thread) {
     const window = thread.window;
+    const limits = limitsOf(thread.metadata, { limit: window?.input_limit, trigger: window?.trigger_tokens, soft: window?.soft_tokens });
     const title = titleOf(thread);
     const proxied = Boolean(thread.metadata?.proxy);
     const { text, tone } = STATUS[thread.status] ?? { text: thread.status };
@@ -101,7 +108,7 @@ export function list(main, { go, signal }) {
       { "data-id": thread.thread_id, onclick: (event) => event.target.closest("a, button") || getSelection().toString() || go(`/threads/${thread.thread_id}`) },
       h("td", { class: "name" }, h("a", { href: `/threads/${thread.thread_id}`, "data-go": true }, title), h("span", { class: "under" }, title === thread.thread_id ? null : h("code", {}, thread.thread_id), thread.status === "idle" ? null : h("span", { class: "chip", "data-tone": tone }, text), proxied ? h("span", { class: "chip", title: "A conversation that came through the proxy" }, "proxy") : null, thread.origin ? h("span", { class: "chip", title: `Branched off ${thread.origin.thread}` }, "branch") : null)),
       h("td", { "data-name": "Model" }, thread.metadata?.proxy?.model ?? window?.model ?? thread.agent_name ?? h("span", { class: "dim" }, "–")),
-      h("td", { class: "window", "data-name": "Window" }, window ? [gauge({ tokens: window.tokens, limit: window.input_limit, trigger: window.trigger_tokens, soft: window.soft_tokens }), h("span", { class: "under" }, `${short(window.tokens)} / ${short(window.input_limit)}`)] : "–"),
+      h("td", { class: "window", "data-name": "Window" }, window ? [gauge({ tokens: window.tokens, ...limits }), h("span", { class: "under" }, `${short(window.tokens)} / ${short(limits.limit)}`)] : "–"),
       h("td", { class: "num", "data-name": "Messages" }, number(thread.message_count)),
       h("td", { class: "num", "data-name": "Compactions" }, thread.record_count || h("span", { class: "dim" }, "–")),
       h("td", { class: "num", "data-name": "Spared a call" }, window?.saved_tokens ? [short(window.saved_tokens), h("span", { class: "under" }, window.saved_micros_per_call ? dollars(window.saved_micros_per_call) : "tokens")] : h("span", { class: "dim" }, "–")),

@@ -7,7 +7,7 @@ import { chart } from "./chart.js";
 import { chat } from "./chat.js";
 import { dollars, gauge, h, number, percent, plural, short, show, soon } from "./dom.js";
 import { History, nothing } from "./history.js";
-import { STATUS, titleOf } from "./list.js";
+import { limitsOf, STATUS, titleOf } from "./list.js";
 import { recall, registries } from "./registries.js";
 import * as request from "./request.js";
 import { failed, toast } from "./toast.js";
@@ -130,7 +130,7 @@ export function thread(main, id, tab, { go, signal }) {
   const limits = () => {
     const { budget, window } = data.status;
     const triggers = budget.triggers.map((one) => one.tokens).filter(Boolean);
-    return { limit: window.input_limit, trigger: triggers.length ? Math.min(...triggers) : null, soft: budget.soft_tokens, keep: budget.target_tokens };
+    return limitsOf(data.info?.metadata, { limit: window.input_limit, trigger: triggers.length ? Math.min(...triggers) : null, soft: budget.soft_tokens, keep: budget.target_tokens });
   };
   function drawHead() {
     const { status, info } = data;
@@ -163,14 +163,16 @@ export function thread(main, id, tab, { go, signal }) {
   function drawWindow() {
     const { status } = data;
     const { limit, trigger, soft } = limits();
-    const left = status.next.tokens_left;
+    const held = data.info?.metadata?.proxy?.window;
+    const next = held ? { reached: trigger !== null && status.size.tokens >= trigger, tokens_left: trigger === null ? null : Math.max(0, trigger - status.size.tokens) } : status.next;
+    const left = next.tokens_left;
     const chartBox = h("div", { class: "chart-slot" });
     const proxied = proxy(data.info?.metadata);
     show(
       windowBox,
       h("div", { class: "line" }, h("h2", {}, "Window"), h("span", { class: "grow" }), h("span", { class: "num" }, h("b", {}, number(status.size.tokens)), h("span", { class: "dim" }, ` / ${number(limit)} tokens`))),
       gauge({ tokens: status.size.tokens, limit, trigger, soft, wide: true }),
-      h("p", { class: "dim fine" }, status.next.reached ? "The trigger is reached: the next call compacts first." : trigger ? `Compacts at ${number(trigger)}${left ? `: ${number(left)} left${status.next.estimated_messages ? `, about ${plural(status.next.estimated_messages, "message")}` : ""}` : ""}.` : "No trigger by tokens."),
+      h("p", { class: "dim fine" }, next.reached ? "The trigger is reached: the next call compacts first." : trigger ? `Compacts at ${number(trigger)}${left ? `: ${number(left)} left${next.estimated_messages ? `, about ${plural(next.estimated_messages, "message")}` : ""}` : ""}.` : "No trigger by tokens."),
       chartBox,
       h(
         "dl",
@@ -179,7 +181,7 @@ export function thread(main, id, tab, { go, signal }) {
         pair("Spared each call", status.saved.tokens ? `${short(status.saved.tokens)} (${percent(status.saved.tokens, status.saved.whole_tokens)})${status.saved.micros_per_call ? `, ${dollars(status.saved.micros_per_call)}` : ""}` : "–"),
         pair("Compactions", number(status.records)),
         pair("Paid for summaries", status.spent?.thread_micros ? dollars(status.spent.thread_micros) : "–"),
-        pair("Window from", { given: "configuration, catalog", learnt: "a refusal", assumed: "an assumption" }[status.window.source] ?? String(status.window.source).replaceAll("_", " ")),
+        pair("Window from", held ? "the proxy" : { given: "configuration, catalog", learnt: "a refusal", assumed: "an assumption" }[status.window.source] ?? String(status.window.source).replaceAll("_", " ")),
         proxied,
       ),
       status.warnings.length ? h("ul", { class: "reasons" }, status.warnings.map((text) => h("li", {}, text))) : null,

@@ -67,6 +67,9 @@ impl<C: Clock> Threads<C> {
         let run = self.settings().run(&meta, &Asked::default())?;
         meta.counter = Some(run.counter.id());
         meta.skills.clone_from(&past.meta.skills);
+        let listed = &past.meta.folded_pins;
+        let here = numbered(path).filter(|(_, stored)| listed.contains(&stored.node));
+        meta.folded_pins = here.map(|(node, _)| node).collect();
         meta.origin = Some(Origin {
             thread: from.thread.clone(),
             message: path.last().and_then(|m| m.message.native_id.clone()),

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use conspectus_core::count::CounterId;
 use conspectus_core::effect::Millis;
-use conspectus_core::id::AttemptId;
+use conspectus_core::id::{AttemptId, NodeId};
 use conspectus_core::outcome::{Measured, Moment, Outcome, Reason};
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -46,6 +46,9 @@ pub(crate) struct Meta {
     /// Skills that were loaded, newest last.
     #[serde(default)]
     pub(crate) skills: Vec<Value>,
+    /// Messages that were pinned after they were folded: whoever reads the window alone does not come by them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub(crate) folded_pins: Vec<NodeId>,
     /// What an agent keeps.
     #[serde(default, skip_serializing_if = "Note::is_empty")]
     pub(crate) note: Note,
@@ -64,6 +67,7 @@ impl Default for Meta {
             counter: None,
             last: None,
             skills: Vec::new(),
+            folded_pins: Vec::new(),
             note: Note::default(),
         }
     }

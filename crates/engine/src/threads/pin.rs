@@ -50,10 +50,20 @@ impl<C: Clock> Threads<C> {
                 false => opened.thread.unpin(node),
             }
             let known = opened.thread.known(node).ok_or_else(none)?;
+            let active = opened.thread.active();
+            let is_folded = active.is_some_and(|record| record.removed.contains(node));
+            let listed = &mut opened.meta.folded_pins;
+            let before = listed.len();
+            listed.retain(|one| *one != node);
+            if pinned && is_folded {
+                listed.push(node);
+            }
+            let is_other = opened.meta.folded_pins.len() != before;
             let write = Write {
                 revision: opened.head.revision,
                 changed: vec![(node, known)],
                 state: Some(Arc::new(opened.thread.state())),
+                meta: is_other.then(|| opened.meta.to_text()),
                 events: vec![
                     ThreadEvent::Pinned {
                         id: id.into(),

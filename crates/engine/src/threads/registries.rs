@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use conspectus_core::id::NodeId;
 use conspectus_core::ledger::{CommitFact, Delegation, ErrorFact, Force, PastRule, TestFact, Todo};
-use conspectus_core::view::{PartKind, PartRef, Role, Texts};
+use conspectus_core::view::{MessageView, PartKind, PartRef, Role, Texts};
 use serde::Serialize;
 use serde_json::Value;
 
@@ -13,6 +13,7 @@ use super::error::ThreadsError;
 use super::message::handle;
 use super::open::{Much, Opened};
 use super::settings::Asked;
+use super::shelf::Shelf;
 use crate::clock::Clock;
 use crate::store::ThreadKey;
 
@@ -44,7 +45,7 @@ pub struct Registries {
     pub commit: Option<CommitFact>,
     /// Addresses that were fetched.
     pub urls: Vec<Arc<str>>,
-    /// Pinned messages of the window.
+    /// Pinned messages, oldest first.
     pub pins: Vec<ListedPin>,
 }
 
@@ -89,6 +90,8 @@ pub struct ListedPin {
     pub role: Role,
     /// How it begins.
     pub text: String,
+    /// It was folded before it was pinned, and is so until that compaction is taken back.
+    pub folded: bool,
 }
 
 impl<C: Clock> Threads<C> {
@@ -125,6 +128,9 @@ impl<C: Clock> Threads<C> {
             changed: fact.is_changed(),
             position: fact.last,
         });
+        let mut pins = pins(&opened);
+        pins.extend(self.folded_pins(key, &opened, &pins).await?);
+        pins.sort_by_key(|pin| pin.position);
         let registries = Registries {
             constraints,
             past_constraints: ledger.constraints().past().to_vec(),
@@ -137,10 +143,38 @@ impl<C: Clock> Threads<C> {
             branch: ledger.branch().map(Arc::from),
             commit: ledger.commit().cloned(),
             urls: ledger.urls().to_vec(),
-            pins: pins(&opened),
+            pins,
         };
         self.leave_open(key, opened);
         Ok(registries)
+    }
+
+    /// Pinned messages that are not in the window.
+    async fn folded_pins(
+        &self,
+        key: &ThreadKey,
+        opened: &Opened,
+        listed: &[ListedPin],
+    ) -> Result<Vec<ListedPin>, ThreadsError> {
+        let mut pins = Vec::new();
+        for node in &opened.meta.folded_pins {
+            let mut path = opened.thread.branch().path().iter();
+            let Some(position) = path.position(|one| one == node) else {
+                continue;
+            };
+            if listed.iter().any(|pin| pin.position == position as u64) {
+                continue;
+            }
+            let found = self.store().messages(key, *node, *node).await?;
+            let shelf = Shelf::of(&found);
+            let views = found.iter().map(|stored| &stored.message.known.view);
+            let pinned = views.filter(|view| view.flags.pinned);
+            pins.extend(pinned.map(|view| ListedPin {
+                folded: true,
+                ..pin(position, *node, view, &shelf)
+            }));
+        }
+        Ok(pins)
     }
 
     /// The id of a message, read where it is not at hand.
@@ -161,21 +195,28 @@ impl<C: Clock> Threads<C> {
 
 fn pins(opened: &Opened) -> Vec<ListedPin> {
     let branch = opened.thread.branch();
+    let removed = opened.thread.active().map(|record| &record.removed);
     let all = branch.path().iter().zip(branch.views()).enumerate();
     let pinned = all.filter(|(_, (_, view))| view.flags.pinned);
     pinned
         .map(|(position, (node, view))| ListedPin {
-            position: position as u64,
-            message_id: opened.shelf.id(*node).cloned(),
-            role: view.role,
-            text: {
-                let mut parts = view.parts.iter();
-                let text = parts.position(|part| matches!(part.kind, PartKind::Text));
-                let part = u16::try_from(text.unwrap_or(0)).unwrap_or(u16::MAX);
-                let message = handle(*node);
-                let at = PartRef { message, part };
-                opened.shelf.head(at, SHOWN).into_owned()
-            },
+            folded: removed.is_some_and(|all| all.contains(*node)),
+            ..pin(position, *node, view, &opened.shelf)
         })
         .collect()
+}
+
+/// A pinned message as it is listed, in sight.
+fn pin(position: usize, node: NodeId, view: &MessageView, shelf: &Shelf) -> ListedPin {
+    let mut parts = view.parts.iter();
+    let text = parts.position(|part| matches!(part.kind, PartKind::Text));
+    let part = u16::try_from(text.unwrap_or(0)).unwrap_or(u16::MAX);
+    let message = handle(node);
+    ListedPin {
+        position: position as u64,
+        message_id: shelf.id(node).cloned(),
+        role: view.role,
+        text: shelf.head(PartRef { message, part }, SHOWN).into_owned(),
+        folded: false,
+    }
 }

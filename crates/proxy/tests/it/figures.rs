@@ -99,6 +99,13 @@ fn savings_are_told_everywhere_alike() {
         (saved / 2..=saved).contains(&number("saved_tokens")),
         "{meta}"
     );
+    // And what it is held to, which a service on the same store could not know.
+    let window = |name: &str| {
+        let size = of_thread["window"][name].as_u64();
+        size.unwrap_or_else(|| panic!("{name}: {meta}"))
+    };
+    assert!(window("target_tokens") < window("trigger_tokens"), "{meta}");
+    assert!(window("trigger_tokens") <= window("input_limit"), "{meta}");
     let micros = number("saved_micros") as f64;
     assert!(
         micros > dollars * 5e5 && micros <= dollars * 1e6 + 1.0,

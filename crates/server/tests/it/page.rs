@@ -340,6 +340,25 @@ fn registries_name_the_places_of_what_they_hold() {
         .map(|told| &told["event"]["pinned"])
         .collect();
     assert_eq!(pinned, [&json!(true), &json!(false)]);
+    // One that was folded before it was pinned is not in the window, and listed all the same.
+    let pinned = service.post("/api/threads/tea/messages/rule/pin", &json!({}));
+    assert_eq!(pinned.status, 204);
+    let held = service.get("/api/threads/tea/registries").done();
+    let listed = json!([{
+        "position": 0,
+        "message_id": "rule",
+        "role": "user",
+        "text": "From now on, never use more than two spoons.",
+        "folded": true,
+    }]);
+    assert_eq!(held["pins"], listed);
+    service.post("/api/threads/tea/undo", &json!({})).done();
+    let held = service.get("/api/threads/tea/registries").done();
+    assert_eq!(held["pins"][0]["folded"], false);
+    let gone = service.ask("DELETE", "/api/threads/tea/messages/rule/pin", &[], None);
+    assert_eq!(gone.status, 204);
+    let held = service.get("/api/threads/tea/registries").done();
+    assert_eq!(held["pins"], json!([]));
     let none = service.ask("DELETE", "/api/threads/tea/messages/none/pin", &[], None);
     none.problem(404, "message_not_found");
 }
