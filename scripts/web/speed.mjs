@@ -70,6 +70,58 @@ for (const [id, compacted] of [["whole", false], ["compacted", true]]) {
   console.log(`${id}: ${MESSAGES} messages, the newest are seen after ${ms.toFixed(0)} ms of server and page (${range(worked)}), ${middle(painted).toFixed(0)} ms on the clock (${range(painted)}); window and chart after ${middle(settled).toFixed(0)} ms; the page is ${(middle(bytes) / 1000).toFixed(1)} kB compressed`);
   bad ||= ms > MOST_MS || middle(bytes) > MOST_BYTES;
 }
+
+// A thread ten times as long, as it is stored: it is scrolled, and what each frame takes is looked at.
+const LONG = 100_000;
+await to.post("/threads", { thread_id: "long" });
+const filled = performance.now();
+for (let sent = 0; sent < LONG; sent += 1000) {
+  const said = (n) => ({ type: n % 2 ? "ai" : "human", id: `x${n}`, content: `Message number ${n}.${n % 9 === 0 ? ` ${"More of it. ".repeat(40)}` : ""}` });
+  await to.post("/threads/long/messages", { messages: Array.from({ length: 1000 }, (_, n) => said(sent + n)) });
+  // As it would be by then.
+  if (sent % 10_000 === 9_000) await to.post("/threads/long/compact", { strategy: "digest", keep: { type: "messages", value: 200 } });
+}
+console.log(`long: ${LONG} messages are stored in ${((performance.now() - filled) / 1000).toFixed(1)} s, 1,000 at a time and with ten compactions`);
+const one = performance.now();
+await to.post("/threads/long/messages", { messages: [{ type: "human", content: "One more." }] });
+console.log(`long: one more message takes ${(performance.now() - one).toFixed(1)} ms`);
+// Without folds, so that all of them can be scrolled to.
+for (let n = 0; n < 10; n += 1) await to.post("/threads/long/undo", {});
+const { page } = await open(browsing, {});
+const began = performance.now();
+await page.goto(`${to.url}/threads/long`, { waitUntil: "commit" });
+await page.getByText("One more.").first().waitFor();
+console.log(`long: the newest are seen after ${(performance.now() - began).toFixed(0)} ms on the clock`);
+const scrolled = await page.evaluate(async (all) => {
+  const feed = document.querySelector("#feed");
+  const frame = () => new Promise(requestAnimationFrame);
+  const jumps = [];
+  for (const share of [0.5, 0.1, 0.9, 0.333, 0.7]) {
+    const began = performance.now();
+    feed.scrollTop = share * (feed.scrollHeight - feed.clientHeight);
+    for (;;) {
+      await frame();
+      const box = feed.getBoundingClientRect();
+      const row = document.elementFromPoint(box.left + 200, box.top + box.height / 2)?.closest("article.row");
+      const is = row && !row.classList.contains("waiting") && Math.abs(Number(row.getAttribute("aria-posinset")) / all - share) < 0.05;
+      if (is) break;
+      if (performance.now() - began > 20_000) throw new Error(`nothing stands at ${share}`);
+    }
+    jumps.push(performance.now() - began);
+  }
+  const frames = [];
+  let last = performance.now();
+  for (let n = 0; n < 300; n += 1) {
+    feed.scrollTop += 240;
+    await frame();
+    const now = performance.now();
+    frames.push(now - last);
+    last = now;
+  }
+  return { jumps, frames };
+}, LONG);
+console.log(`long: a jump anywhere is seen after ${middle(scrolled.jumps).toFixed(0)} ms (at most ${Math.max(...scrolled.jumps).toFixed(0)}); a frame while scrolling takes ${middle(scrolled.frames).toFixed(1)} ms, the longest of ${scrolled.frames.length} ${Math.max(...scrolled.frames).toFixed(0)}`);
+bad ||= Math.max(...scrolled.frames) > 250;
 await browsing.close();
 await to.close();
 process.exit(bad ? 1 : 0);

@@ -2,6 +2,7 @@
 
 mod enums;
 mod links;
+mod named;
 mod options;
 mod reference;
 mod release;
