@@ -47,8 +47,8 @@ impl Bench {
         }
     }
 
-    /// A thread that holds all messages, with a trigger at so many tokens.
-    pub fn thread(&self, trigger: u64) -> Thread {
+    /// A thread without messages, with a trigger at so many tokens.
+    pub fn empty(&self, trigger: u64) -> Thread {
         let options = Options {
             trigger: TriggerOption::Any(vec![Clause {
                 tokens: Some(trigger),
@@ -60,6 +60,12 @@ impl Bench {
         let resolved = Policy::resolve(&options, &Default::default()).expect("the options work");
         let mut thread = Thread::new(Arc::new(resolved.policy));
         thread.set_fixed(Fixed::default());
+        thread
+    }
+
+    /// The same with all messages.
+    pub fn thread(&self, trigger: u64) -> Thread {
+        let mut thread = self.empty(trigger);
         let views = self
             .conversation()
             .views()

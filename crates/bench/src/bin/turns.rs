@@ -1,4 +1,4 @@
-//! What a check per turn costs, as JSON lines for `scripts/peers/bench_langchain.py`.
+//! What a check per turn costs, as JSON lines for `bench/side_by_side`.
 //!
 //! ```text
 //! cargo run --release -p conspectus-bench --bin turns -- [MEAN_BYTES] [MESSAGES ..]
