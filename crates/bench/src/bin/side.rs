@@ -1,7 +1,7 @@
-//! Our part of `bench/side_by_side`: one figure as JSON.
+//! Our part of `bench/side_by_side`, and fixed work for `scripts/instructions.sh`: one figure as JSON.
 //!
 //! ```text
-//! cargo run --release -p conspectus-bench --bin side -- firing|session|memory MEAN_BYTES MESSAGES
+//! cargo run --release -p conspectus-bench --bin side -- check|firing|session|memory MEAN_BYTES MESSAGES
 //! ```
 //!
 //! Microseconds; of memory megabytes.
@@ -20,17 +20,34 @@ const FIRINGS: usize = 9;
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let [what, mean, messages] = arguments.as_slice() else {
-        bail!("expected firing, session or memory, then MEAN_BYTES and MESSAGES");
+        bail!("expected check, firing, session or memory, then MEAN_BYTES and MESSAGES");
     };
     let (mean, messages) = (mean.parse()?, messages.parse()?);
     let figure = match what.as_str() {
+        "check" => check(messages, mean),
         "firing" => firing(&Bench::new(messages, mean)),
         "session" => session(&Bench::new(messages, mean)),
         "memory" => memory(messages, mean)?,
-        other => bail!("{other}: expected firing, session or memory"),
+        other => bail!("{other}: expected check, firing, session or memory"),
     };
     println!("{{\"figure\":{figure:.3}}}");
     Ok(())
+}
+
+/// So many turns on a short thread, each with its projection: one of them.
+fn check(turns: usize, mean: usize) -> f64 {
+    let bench = Bench::new(100, mean);
+    let mut thread = bench.thread(UNREACHED);
+    let start = Instant::now();
+    for _ in 0..turns {
+        let decision = bench.turn(&mut thread, bench.exchange());
+        assert!(
+            matches!(decision, Decision::Send(_)),
+            "no trigger is reached"
+        );
+        std::hint::black_box(thread.projection());
+    }
+    micros(start.elapsed()) / turns as f64
 }
 
 /// Check, plan, shortening, digest and commit: the median.
