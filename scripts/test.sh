@@ -60,6 +60,9 @@ else
   echo "no shared data beside the project: left out (the examples were tried above)"
 fi
 
+step "instructions of the hot paths"
+scripts/instructions.sh
+
 step "the wheel of the Python package"
 CONSPECTUS_PYTHON_PROFILE=dev scripts/wheels.sh target/wheels-dev
 
